@@ -1,0 +1,238 @@
+"""Delimited text and parquet into interactions, at the speed of Arrow's parsers.
+
+Ids are read as text and dictionary-encoded while parsing, so that `007` stays `007` and
+nothing per row ever reaches Python. Only when a file is bad is it read again, slowly, to name the line.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from lindrop.data.archives import Member, members, opened
+from lindrop.data.interactions import Interactions, RawCounts, from_codes, unified
+from lindrop.errors import UserError
+
+BLOCK_BYTES = 16 << 20
+ID = pa.dictionary(pa.int32(), pa.string())
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns hold what; `rating` is read only where a threshold needs it."""
+
+    user: str
+    item: str
+    rating: str | None = None
+
+    def wanted(self) -> list[str]:
+        return [self.user, self.item, *([self.rating] if self.rating else [])]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text is laid out: `names` is None where the first line is a header."""
+
+    delimiter: str
+    names: Sequence[str] | None
+    quoted: bool
+
+
+CSV = Layout(",", None, quoted=True)
+TSV = Layout("\t", None, quoted=True)
+
+
+def read_text(
+    path: Path, layout: Layout, columns: Columns, min_rating: float | None
+) -> Interactions:
+    """A csv or tsv of your own, plain, gzipped or alone in a zip."""
+    suffix = r".*\.(csv|tsv|txt|dat)"
+    found = members(path, suffix)
+    if len(found) > 1:
+        raise UserError(f"{path}: holds {len(found)} tables; point `path` at one of them")
+    return read_member(found[0], layout, columns, min_rating)
+
+
+def read_member(
+    member: Member, layout: Layout, columns: Columns, min_rating: float | None
+) -> Interactions:
+    """One text of known layout."""
+    if min_rating is None:
+        columns = Columns(columns.user, columns.item)
+    table = _parse(member, layout, columns)
+    header_lines = 0 if layout.names else 1
+    return from_table(
+        table,
+        columns,
+        min_rating,
+        member.name,
+        lambda row: f"line {_line_of_row(member, row + header_lines)}",
+    )
+
+
+def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Interactions:
+    """A parquet file; ids may be integers or strings."""
+    if min_rating is None:
+        columns = Columns(columns.user, columns.item)
+    try:
+        file = pa.parquet.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise UserError(f"{path}: not a readable parquet file ({one_line(error)})") from error
+    _require(columns, file.schema_arrow.names, str(path))
+    arrays: dict[str, list[pa.Array]] = {name: [] for name in columns.wanted()}
+    for batch in file.iter_batches(columns=columns.wanted(), batch_size=1 << 20):
+        for name in (columns.user, columns.item):
+            arrays[name].append(_as_id(batch.column(name), name, path))
+        if columns.rating:
+            arrays[columns.rating].append(_as_rating(batch.column(columns.rating), path))
+    types = {columns.user: ID, columns.item: ID, columns.rating: pa.float64()}
+    table = pa.table({name: pa.chunked_array(arrays[name], types[name]) for name in arrays})
+    return from_table(table, columns, min_rating, str(path), lambda row: f"row {row + 1}")
+
+
+def _as_id(values: pa.Array, name: str, path: Path) -> pa.Array:
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if not (pa.types.is_integer(values.type) or _is_text(values.type)):
+        raise UserError(
+            f"{path}: column {name!r} holds {values.type}; ids must be integers or strings"
+        )
+    if values.null_count:
+        raise UserError(f"{path}: column {name!r} has {values.null_count} empty ids; remove them")
+    return values.cast(pa.string()).dictionary_encode()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _as_rating(values: pa.Array, path: Path) -> pa.Array:
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        raise UserError(f"{path}: the rating column holds {values.type}, not numbers")
+    return values.cast(pa.float64())
+
+
+def from_table(
+    table: pa.Table,
+    columns: Columns,
+    min_rating: float | None,
+    where: str,
+    place: Callable[[int], str],
+) -> Interactions:
+    """Interactions from parsed columns; rows whose rating is not above `min_rating` are dropped.
+
+    `place` says where row r (from 0) stands in its file; only a complaint calls it.
+    """
+    if table.num_rows == 0:
+        raise UserError(f"{where}: the file holds no rows")
+    user, user_ids = unified(table[columns.user], "user", where)
+    item, item_ids = unified(table[columns.item], "item", where)
+    for what, codes, ids in (("user", user, user_ids), ("item", item, item_ids)):
+        empty = pc.index(ids, "").as_py()
+        if empty >= 0:
+            row = int(np.argmax(codes == empty))
+            raise UserError(f"{where}, {place(row)}: the {what} id is empty; remove the row")
+    raw = RawCounts(table.num_rows, len(user_ids), len(item_ids))
+    if min_rating is not None and columns.rating:
+        rating = table[columns.rating].to_numpy()
+        if not np.isfinite(rating).all():
+            row = int(np.argmin(np.isfinite(rating)))
+            raise UserError(
+                f"{where}, {place(row)}: the rating is missing or not a finite number; "
+                "mend or remove the row"
+            )
+        keep = rating > min_rating
+        user, item = user[keep], item[keep]
+    return from_codes(user, user_ids, item, item_ids, raw)
+
+
+def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
+    parse = pa.csv.ParseOptions(
+        delimiter=layout.delimiter, quote_char='"' if layout.quoted else False
+    )
+    convert = pa.csv.ConvertOptions(
+        column_types={columns.user: ID, columns.item: ID, columns.rating or "": pa.float64()},
+        include_columns=columns.wanted(),
+        null_values=[],
+        strings_can_be_null=False,
+    )
+
+    def read(threads: bool) -> pa.Table:
+        options = pa.csv.ReadOptions(
+            column_names=layout.names, block_size=BLOCK_BYTES, use_threads=threads
+        )
+        with opened(member) as stream:
+            return pa.csv.read_csv(stream, options, parse, convert)
+
+    try:
+        return read(threads=True)
+    except pa.ArrowKeyError as error:
+        _require(columns, _header(member, layout), member.name)
+        raise UserError(f"{member.name}: {one_line(error)}") from error
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):
+            raise UserError(f"{member.name}: the file is empty") from error
+    # The parallel reader does not say where it stopped; the sequential one does.
+    try:
+        return read(threads=False)
+    except pa.ArrowInvalid as error:
+        raise UserError(_bad_line(member, str(error), columns)) from error
+
+
+def _require(columns: Columns, present: Sequence[str], where: str) -> None:
+    missing = [name for name in columns.wanted() if name not in present]
+    if missing:
+        shown = ", ".join(present[:20]) + (", …" if len(present) > 20 else "")
+        raise UserError(
+            f"{where}: no column named {', '.join(map(repr, missing))}; the file has {shown}"
+        )
+
+
+def _header(member: Member, layout: Layout) -> list[str]:
+    if layout.names:
+        return list(layout.names)
+    with opened(member) as stream:
+        line = stream.read(1 << 16).split(b"\n", 1)[0].decode("utf-8", "replace")
+    return [name.strip('\r"\ufeff') for name in line.split(layout.delimiter)]
+
+
+def _bad_line(member: Member, message: str, columns: Columns) -> str:
+    """Arrow's complaint in the words of somebody who has the file open in an editor."""
+    row = re.search(r"Row #(\d+)", message)
+    where = f"{member.name}, line {_line_of_row(member, int(row[1]) - 1)}" if row else member.name
+    column = re.search(r"CSV column #(\d+)", message)
+    if "invalid UTF8" in message:
+        return f"{where}: not UTF-8 text; convert the file to UTF-8"
+    if value := re.search(r"invalid value '(.*)'", message, re.DOTALL):
+        return (
+            f"{where}: the rating {value[1]!r} is not a number; mend the line, or set "
+            f"`rating` to the column of ratings (now {columns.rating!r})"
+        )
+    if counts := re.search(r"Expected (\d+) columns, got (\d+)", message):
+        return f"{where}: {counts[2]} columns where {counts[1]} are expected; mend or remove the line"
+    detail = f" in column {column[1]}" if column else ""
+    return f"{where}: cannot be parsed{detail} ({message.splitlines()[0]})"
+
+
+def _line_of_row(member: Member, row: int) -> int:
+    """Line number (from 1) of the row-th (from 0) non-empty line: the parser skips empty ones."""
+    seen = -1
+    with opened(member) as stream:
+        for number, line in enumerate(io.BufferedReader(stream), start=1):
+            seen += bool(line.strip(b"\r\n"))
+            if seen == row:
+                return number
+    return row + 1
+
+
+def one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

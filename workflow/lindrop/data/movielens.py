@@ -1,0 +1,40 @@
+"""MovieLens 100K, 1M, 20M, 25M, 32M and the small sets: three layouts in fifteen years."""
+
+from pathlib import Path
+
+from lindrop.data.archives import Member, members, opened
+from lindrop.data.delimited import Columns, Layout, read_member
+from lindrop.data.interactions import Interactions
+from lindrop.errors import UserError
+
+COLUMNS = Columns("userId", "movieId", "rating")
+RATINGS_CSV = Layout(",", None, quoted=True)
+# `user::item::rating::time`, seen by a parser of one-byte delimiters as every other column empty
+RATINGS_DAT = Layout(":", ["userId", "", "movieId", " ", "rating", "  ", "time"], quoted=False)
+U_DATA = Layout("\t", ["userId", "movieId", "rating", "time"], quoted=False)
+
+FILES = r"ratings\.csv|ratings\.dat|u\.data"
+
+
+def read(path: Path, min_rating: float | None) -> Interactions:
+    """The ratings of any MovieLens archive, or the plain ratings file from inside it."""
+    member = members(path, FILES)[0]
+    return read_member(member, _layout(member), COLUMNS, min_rating)
+
+
+def _layout(member: Member) -> Layout:
+    """Told by the first line: people rename files."""
+    with opened(member) as stream:
+        line = stream.read(4096).split(b"\n", 1)[0]
+    if not line:
+        raise UserError(f"{member.name}: the file is empty")
+    if b"::" in line:
+        return RATINGS_DAT
+    if b"\t" in line and b"," not in line:
+        return U_DATA
+    if b"," in line:
+        return RATINGS_CSV
+    raise UserError(
+        f"{member.name}: not a MovieLens ratings file (u.data, ratings.dat or ratings.csv); "
+        f"its first line is {line[:60].decode('utf-8', 'replace')!r}"
+    )

@@ -1,0 +1,15 @@
+"""The Million Song Dataset's Taste Profile: user, song and play count, tab-separated."""
+
+from pathlib import Path
+
+from lindrop.data.archives import members
+from lindrop.data.delimited import Columns, Layout, read_member
+from lindrop.data.interactions import Interactions
+
+LAYOUT = Layout("\t", ["user", "song", "play_count"], quoted=False)
+COLUMNS = Columns("user", "song", "play_count")
+
+
+def read(path: Path, min_rating: float | None) -> Interactions:
+    """train_triplets.txt, plain or in its zip; play counts matter only to an explicit threshold."""
+    return read_member(members(path, r"train_triplets\.txt")[0], LAYOUT, COLUMNS, min_rating)

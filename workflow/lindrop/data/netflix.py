@@ -1,0 +1,181 @@
+"""The Netflix Prize: the original tar of 17,770 film files, or Kaggle's four combined files.
+
+Both hold the same text: a line `film:` and then the film's ratings `user,rating,date`. The order
+of rows is films ascending, then the order of lines inside the film: no official loader exists,
+so this choice is ours (it decides the item order, never the users of a split).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+
+from lindrop.data.archives import is_tar, members, opened, readable, tar_members
+from lindrop.data.delimited import ID
+from lindrop.data.interactions import Codes, Interactions, RawCounts, from_codes, unified
+from lindrop.errors import UserError
+from lindrop.reporting import Progress
+
+FILM_FILES = r"mv_\d+\.txt"
+COMBINED_FILES = r"combined_data_\d+\.txt"
+FILM_LINE = re.compile(rb"^(\d+):\r?\n", re.MULTILINE)
+RATING_LINE = re.compile(rb"\d+,\d+(\.\d+)?(,[^\n]*)?\r?")
+BUFFER_BYTES = 32 << 20
+TOTAL_BYTES = 2_043_000_000  # all film files of the original, for the progress line only
+
+PARSE = pa.csv.ParseOptions(delimiter=",", quote_char=False)
+READ = pa.csv.ReadOptions(column_names=["user", "rating", "date"], block_size=4 << 20)
+CONVERT = pa.csv.ConvertOptions(
+    column_types={"user": ID, "rating": pa.float32()},
+    include_columns=["user", "rating"],
+    null_values=[],
+)
+
+
+@dataclass
+class Text:
+    """Consecutive whole lines, and for messages where each piece of them came from."""
+
+    data: bytes
+    pieces: list[tuple[str, int, int]]  # name, number of its first line, offset in data
+
+
+def read(path: Path, min_rating: float | None) -> Interactions:
+    """Ratings of the original archive (or its training_set.tar or folder), or Kaggle's layout."""
+    users: list[pa.DictionaryArray] = []
+    films: list[npt.NDArray[np.int32]] = []
+    rows, film, seen = 0, None, set[int]()
+    for text in _buffers(_pieces(path)):
+        table, film_of_row, film, met = _parse(text, film)
+        seen |= met
+        rows += table.num_rows
+        keep = np.ones(table.num_rows, bool)
+        if min_rating is not None:
+            keep = table["rating"].to_numpy() > min_rating
+        users += _filtered(table["user"], keep)
+        films.append(film_of_row[keep])
+    if rows == 0:
+        raise UserError(f"{path}: holds no ratings")
+    user, user_ids = unified(pa.chunked_array(users, ID), "user", str(path))
+    item, item_ids = _film_codes(np.concatenate(films), seen)
+    if np.any(item[1:] < item[:-1]):
+        order = np.argsort(item, kind="stable")
+        user, item = user[order], item[order]
+    return from_codes(user, user_ids, item, item_ids, RawCounts(rows, len(user_ids), len(seen)))
+
+
+def _filtered(column: pa.ChunkedArray, keep: npt.NDArray[np.bool_]) -> list[pa.DictionaryArray]:
+    """Kept rows chunk by chunk; a chunk that loses all its rows still names its users."""
+    kept, start = [], 0
+    for chunk in column.chunks:
+        codes = chunk.indices.to_numpy()[keep[start : start + len(chunk)]]
+        kept.append(pa.DictionaryArray.from_arrays(codes, chunk.dictionary))
+        start += len(chunk)
+    return kept
+
+
+def _film_codes(films: npt.NDArray[np.int32], seen: set[int]) -> tuple[Codes, pa.StringArray]:
+    ids = np.array(sorted(seen), dtype=np.int32)
+    return np.searchsorted(ids, films).astype(np.int32), pa.array(ids).cast(pa.string())
+
+
+def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
+    """The whole collection as whole lines: where from, number of the first line, the lines."""
+    with readable(str(path)):
+        tar = is_tar(path)
+    if tar:
+        yield from _tar_pieces(path)
+        return
+    for member in members(path, f"{FILM_FILES}|{COMBINED_FILES}"):
+        line, rest = 1, b""
+        with opened(member) as stream:
+            while block := stream.read(BUFFER_BYTES):
+                cut = block.rfind(b"\n") + 1
+                data, rest = (rest + block[:cut], block[cut:]) if cut else (b"", rest + block)
+                yield member.name, line, data
+                line += data.count(b"\n")
+        if rest:
+            yield member.name, line, rest + b"\n"
+
+
+def _tar_pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
+    progress = Progress(f"reading {path}", TOTAL_BYTES)
+    found = False
+    with readable(str(path)):
+        for name, data in tar_members(path, FILM_FILES, r"training_set\.tar"):
+            found = True
+            progress.advance(len(data))
+            yield name, 1, data if data.endswith(b"\n") else data + b"\n"
+    if not found:
+        raise UserError(f"{path}: holds no film file mv_*.txt; is this the right archive?")
+
+
+def _buffers(pieces: Iterator[tuple[str, int, bytes]]) -> Iterator[Text]:
+    """Many small pieces into few large buffers, so that the parser starts rarely."""
+    parts: list[bytes] = []
+    places: list[tuple[str, int, int]] = []
+    size = 0
+    for name, line, data in pieces:
+        places.append((name, line, size))
+        parts.append(data)
+        size += len(data)
+        if size >= BUFFER_BYTES:
+            yield Text(b"".join(parts), places)
+            parts, places, size = [], [], 0
+    yield Text(b"".join(parts), places)
+
+
+def _parse(
+    text: Text, film: int | None
+) -> tuple[pa.Table, npt.NDArray[np.int32], int | None, set[int]]:
+    """Ratings of one buffer, the film of each, the film still open at its end, all films met."""
+    ids, counts, bodies, start = [film], [], [], 0
+    for line in FILM_LINE.finditer(text.data):
+        bodies.append(text.data[start : line.start()])
+        counts.append(bodies[-1].count(b"\n"))
+        ids.append(int(line[1]))
+        start = line.end()
+    bodies.append(text.data[start:])
+    counts.append(bodies[-1].count(b"\n"))
+    if counts[0] and film is None:
+        raise UserError(_bad_line(text, 0, "a rating before the first film line"))
+    try:
+        table = pa.csv.read_csv(pa.BufferReader(b"".join(bodies)), READ, PARSE, CONVERT)
+    except pa.ArrowInvalid as error:
+        if not any(counts):
+            return _nothing(), np.empty(0, np.int32), ids[-1], {i for i in ids if i}
+        raise UserError(_first_bad(text)) from error
+    ratings = table["rating"].to_numpy()
+    if table.num_rows != sum(counts) or not np.isfinite(ratings).all():
+        raise UserError(_first_bad(text))
+    met = {i for i in ids if i is not None}
+    film_of_row = np.repeat(np.array([i or 0 for i in ids], np.int32), counts)
+    return table, film_of_row, ids[-1], met
+
+
+def _nothing() -> pa.Table:
+    return pa.table({"user": pa.array([], ID), "rating": pa.array([], pa.float32())})
+
+
+def _first_bad(text: Text) -> str:
+    """Name the first line that is neither a film nor a rating (slow: only for a bad file)."""
+    offset = 0
+    for line in text.data.split(b"\n")[:-1]:
+        if not (RATING_LINE.fullmatch(line) or FILM_LINE.fullmatch(line + b"\n")):
+            shown = line[:60].decode("utf-8", "replace")
+            return _bad_line(text, offset, f"{shown!r} is neither `film:` nor `user,rating,date`")
+        offset += len(line) + 1
+    return f"{text.pieces[0][0]}: cannot be parsed"
+
+
+def _bad_line(text: Text, offset: int, what: str) -> str:
+    name, first, start = max(
+        (piece for piece in text.pieces if piece[2] <= offset), key=lambda p: p[2]
+    )
+    line = first + text.data[start:offset].count(b"\n")
+    return f"{name}, line {line}: {what}; mend or remove the line"

@@ -1,0 +1,206 @@
+"""Strong generalisation exactly as published by Liang et al. 2018 and used by Steck 2020.
+
+Whole users are held out. The order of every random call is part of the protocol (see
+docs/protocol.md), so this is vectorised everywhere but in the one loop that draws them.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from lindrop.data.interactions import Codes, Ids, Interactions
+from lindrop.errors import UserError
+
+MIN_ROWS_TO_HOLD_OUT = 5  # a user with fewer rows keeps them all as fold-in
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What decides a split, besides the threshold at which ratings were binarised."""
+
+    heldout_users: int
+    min_user_interactions: int = 0
+    min_item_users: int = 0
+    test_fraction: float = 0.2
+    seed: int = 98765
+
+
+@dataclass(frozen=True)
+class Events:
+    """Rows (user, item) in the order of the published csv files."""
+
+    uid: Codes
+    sid: Codes
+
+    def __len__(self) -> int:
+        return len(self.uid)
+
+    def __getitem__(self, keep: npt.NDArray[np.bool_]) -> "Events":
+        return Events(self.uid[keep], self.sid[keep])
+
+    def matrix(self, first_user: int, n_users: int, n_items: int) -> sp.csr_array:
+        """X restricted to users first_user … first_user + n_users - 1; duplicate rows add up."""
+        ones = np.ones(len(self), dtype=np.float32)
+        shape = (n_users, n_items)
+        return sp.coo_array((ones, (self.uid - first_user, self.sid)), shape=shape).tocsr()
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """Users that no model sees: from `fold_in` they are scored, `held_out` is to be found."""
+
+    fold_in: Events
+    held_out: Events
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Size of the set after the filters, and what the filters met on the way."""
+
+    users: int
+    items: int
+    interactions: int
+    users_dropped: int
+    items_dropped: int
+    duplicate_rows: int
+
+
+@dataclass(frozen=True)
+class Split:
+    """`users[uid]` and `items[sid]` are raw ids; validation and test users are the last uids."""
+
+    users: Ids
+    items: Ids
+    heldout_users: int
+    train: Events
+    validation: Holdout
+    test: Holdout
+    counts: Counts = field(compare=False)
+
+    @property
+    def n_train_users(self) -> int:
+        return len(self.users) - 2 * self.heldout_users
+
+    def first_user(self, part: str) -> int:
+        """uid of row 0 in the matrices of a part."""
+        return {
+            "train": 0,
+            "validation": self.n_train_users,
+            "test": self.n_train_users + self.heldout_users,
+        }[part]
+
+    def parts(self) -> dict[str, Events]:
+        """Every part by its place in the file, in the order of the published csv files."""
+        return {
+            "train": self.train,
+            "validation/fold_in": self.validation.fold_in,
+            "validation/held_out": self.validation.held_out,
+            "test/fold_in": self.test.fold_in,
+            "test/held_out": self.test.held_out,
+        }
+
+
+def split(interactions: Interactions, protocol: Protocol) -> Split:
+    """Filter, permute users, number items, hold out a share of each held-out user's rows."""
+    data, items_dropped, users_dropped = _filter(interactions, protocol)
+    if len(data) == 0:
+        raise UserError(
+            "the protocol leaves no interaction: lower min_rating, min_item_users or "
+            f"min_user_interactions (read {interactions.raw.rows:,} rows, "
+            f"{len(interactions):,} above the rating threshold)"
+        )
+    present = np.unique(data.uid)
+    n_users, held = len(present), protocol.heldout_users
+    if 2 * held >= n_users:
+        raise UserError(
+            f"heldout_users is {held:,} for validation and again for test, but only {n_users:,} "
+            f"users are left by the protocol: set heldout_users below {(n_users + 1) // 2:,}"
+        )
+    # codes are ranks of raw ids, so sorted codes are the published order before the permutation
+    permutation = np.random.RandomState(protocol.seed).permutation(n_users)
+    uid_of = np.full(len(interactions.user_ids), -1, dtype=np.int32)
+    uid_of[present[permutation]] = np.arange(n_users, dtype=np.int32)
+    uid = uid_of[data.uid]
+    n_train = n_users - 2 * held
+
+    in_train = uid < n_train
+    sid_of, items = _by_first_appearance(data.sid[in_train], len(interactions.item_ids))
+    sid = sid_of[data.sid]
+    train = Events(uid[in_train], sid[in_train])
+
+    def hold_out(first: int) -> Holdout:
+        mine = (uid >= first) & (uid < first + held) & (sid >= 0)
+        by_raw_id = np.argsort(data.uid[mine], kind="stable")
+        rows = Events(uid[mine][by_raw_id], sid[mine][by_raw_id])
+        chosen = _draw_held_out(rows.uid, protocol)
+        return Holdout(fold_in=rows[~chosen], held_out=rows[chosen])
+
+    return Split(
+        users=interactions.user_ids[present[permutation]],
+        items=interactions.item_ids[items],
+        heldout_users=held,
+        train=train,
+        validation=hold_out(n_train),
+        test=hold_out(n_train + held),
+        counts=Counts(
+            users=n_users,
+            items=len(items),
+            interactions=len(data),
+            users_dropped=users_dropped,
+            items_dropped=items_dropped,
+            duplicate_rows=count_duplicates(data, len(interactions.item_ids)),
+        ),
+    )
+
+
+def _filter(interactions: Interactions, protocol: Protocol) -> tuple[Events, int, int]:
+    """One pass (PROTOCOL step 2): first items with too few rows, then users, not repeated."""
+    data = Events(interactions.user, interactions.item)
+    items_dropped = users_dropped = 0
+    if protocol.min_item_users > 0:
+        data, items_dropped = _drop_rare(data, data.sid, protocol.min_item_users)
+    if protocol.min_user_interactions > 0:
+        data, users_dropped = _drop_rare(data, data.uid, protocol.min_user_interactions)
+    return data, items_dropped, users_dropped
+
+
+def _drop_rare(data: Events, code: Codes, least: int) -> tuple[Events, int]:
+    count = np.bincount(code)
+    return data[count[code] >= least], int(np.sum((count > 0) & (count < least)))
+
+
+def _by_first_appearance(codes: Codes, n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """Number codes in the order in which they first appear; -1 for those that never do."""
+    first = np.full(n_codes, len(codes), dtype=np.int64)
+    # reversed assignment: the earliest position is written last and stays
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    order = np.argsort(first, kind="stable")[: int(np.sum(first < len(codes)))]
+    number = np.full(n_codes, -1, dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return number, order
+
+
+def _draw_held_out(uid: Codes, protocol: Protocol) -> npt.NDArray[np.bool_]:
+    """Mark a share of each user's rows (PROTOCOL step 7); `uid` has each user's rows together.
+
+    `choice(n, size, replace=False)` of a RandomState is `permutation(n)[:size]`, which draws a
+    varying number of random words: users can only be taken one after another.
+    """
+    chosen = np.zeros(len(uid), dtype=bool)
+    random = np.random.RandomState(protocol.seed)
+    starts = np.flatnonzero(np.r_[True, uid[1:] != uid[:-1]]) if len(uid) else np.empty(0, int)
+    for start, stop in zip(starts, np.r_[starts[1:], len(uid)], strict=True):
+        rows = int(stop - start)
+        if rows >= MIN_ROWS_TO_HOLD_OUT:
+            size = int(protocol.test_fraction * rows)
+            chosen[start + random.permutation(rows)[:size]] = True
+    return chosen
+
+
+def count_duplicates(data: Events, n_items: int) -> int:
+    """Rows that repeat an earlier user-item pair: they stay, and add up in the matrix."""
+    pair = data.uid.astype(np.int64) * n_items + data.sid
+    pair.sort()
+    return int(np.sum(pair[1:] == pair[:-1]))

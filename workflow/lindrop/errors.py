@@ -1,0 +1,8 @@
+"""The one exception that a user is meant to read."""
+
+
+class UserError(Exception):
+    """Something the person at the keyboard can put right.
+
+    The message is one line: what is wrong, where, and what to do about it.
+    """

@@ -1,0 +1,84 @@
+"""What a long job says while it works, and how it says that it failed."""
+
+import errno
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lindrop.errors import UserError
+
+logger = logging.getLogger("lindrop")
+
+
+@contextmanager
+def job(log: str | Path) -> Iterator[logging.Logger]:
+    """Run one workflow job: its messages go to `log`, its failure is one line there and on stderr.
+
+    Errors that a user can put right end the process with exit code 1 and no traceback;
+    anything else is a bug and keeps its traceback, in the log as well.
+    """
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(log, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield logger
+    except UserError as error:
+        _fail(str(error))
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            logger.exception("unexpected error")
+            raise
+        _fail(f"disk full while writing {error.filename or 'an output'}: free some space and rerun")
+    except MemoryError as error:
+        _fail(f"out of memory ({error}): use a machine with more memory or a smaller dataset")
+    except Exception:
+        logger.exception("unexpected error")
+        raise
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+def _fail(message: str) -> None:
+    logger.error("error: %s", message)
+    print(f"lindrop: error: {message}", file=sys.stderr)
+    raise SystemExit(1)
+
+
+class Progress:
+    """A line in the log every few seconds: how far, how fast, how long to go."""
+
+    def __init__(self, what: str, total: int | None, *, unit: str = "MB", every: float = 5.0):
+        self.what, self.total, self.every = what, total, every
+        self.unit, self.scale = unit, 1e6 if unit == "MB" else 1.0
+        self.done = 0
+        self.start = self.last = time.monotonic()
+        self.offset = 0
+
+    def advance(self, amount: int) -> None:
+        self.done += amount
+        now = time.monotonic()
+        if now - self.last >= self.every:
+            self.last = now
+            logger.info("%s", self)
+
+    def resume_at(self, done: int) -> None:
+        """Start from work that an earlier run already did: it does not count for the speed."""
+        self.done = self.offset = done
+
+    def __str__(self) -> str:
+        elapsed = max(time.monotonic() - self.start, 1e-9)
+        rate = (self.done - self.offset) / elapsed
+        amount = f"{self.done / self.scale:,.0f}"
+        speed = f"{rate / self.scale:,.1f} {self.unit}/s"
+        if not self.total:
+            return f"{self.what}: {amount} {self.unit}, {speed}"
+        share = f"{100 * self.done / self.total:.0f} %"
+        left = f"{max(self.total - self.done, 0) / rate:,.0f} s left" if rate else "time left unknown"
+        total = f"{self.total / self.scale:,.0f}"
+        return f"{self.what}: {amount} of {total} {self.unit} ({share}), {speed}, {left}"
