@@ -79,6 +79,8 @@ class Progress:
         if not self.total:
             return f"{self.what}: {amount} {self.unit}, {speed}"
         share = f"{100 * self.done / self.total:.0f} %"
-        left = f"{max(self.total - self.done, 0) / rate:,.0f} s left" if rate else "time left unknown"
+        left = (
+            f"{max(self.total - self.done, 0) / rate:,.0f} s left" if rate else "time left unknown"
+        )
         total = f"{self.total / self.scale:,.0f}"
         return f"{self.what}: {amount} of {total} {self.unit} ({share}), {speed}, {left}"

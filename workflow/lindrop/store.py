@@ -2,13 +2,13 @@
 
 interactions.h5   user, item           int32[n]   events in file order, codes into the ids
                   user_ids, item_ids   str        raw ids in the protocol's order
-                  attributes: raw_rows, raw_users, raw_items
+                  attributes: raw_rows, raw_users, raw_items, and min_rating if one was applied
 split.h5          users, items         str        raw ids by uid and by sid
                   train, validation/{fold_in,held_out}, test/{fold_in,held_out}: one CSR triple each
                       data int8, indices int32, indptr int64   rows are users, columns are sids;
                                        entries of a row in file order, duplicate rows kept apart
                       position int32   the line of the published csv on which the entry stands
-                  attributes: heldout_users, split_sha256, and the counts of data.split.Counts
+                  attributes: protocol (JSON), split_sha256, and the counts of data.split.Counts
 
 Every file also carries `lindrop_file` (its kind and version) and `source` (JSON, where the data
 came from). Files are written under a temporary name, flushed to disk and renamed: what has its
@@ -30,7 +30,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from lindrop.data.interactions import Ids, Interactions, RawCounts
-from lindrop.data.split import Counts, Events, Holdout, Split
+from lindrop.data.split import Counts, Events, Holdout, Protocol, Split
 from lindrop.errors import UserError
 
 INTERACTIONS = "interactions/1"
@@ -77,6 +77,8 @@ def write_interactions(path: str | Path, data: Interactions, source: Source) -> 
         _write_ids(file, "item_ids", data.item_ids)
         for name, value in asdict(data.raw).items():
             file.attrs[f"raw_{name}"] = value
+        if data.min_rating is not None:
+            file.attrs["min_rating"] = data.min_rating
 
 
 def read_interactions(path: str | Path) -> tuple[Interactions, dict[str, Any]]:
@@ -88,6 +90,7 @@ def read_interactions(path: str | Path) -> tuple[Interactions, dict[str, Any]]:
             item=file["item"][:],
             user_ids=_read_ids(file, "user_ids"),
             item_ids=_read_ids(file, "item_ids"),
+            min_rating=file.attrs.get("min_rating"),
             raw=raw,
         )
         return data, json.loads(file.attrs["source"])
@@ -101,12 +104,10 @@ def write_split(path: str | Path, split: Split, source: Source) -> None:
         for ids in (split.users, split.items):
             digest.update("\n".join(ids).encode())
         for part, events in split.parts().items():
-            first = split.first_user(part.split("/")[0])
-            n_users = split.n_train_users if part == "train" else split.heldout_users
-            _write_events(file.create_group(part), events, first, n_users)
+            _write_events(file.create_group(part), events, split.user_range(part))
             for array in (events.uid, events.sid):
-                digest.update(np.ascontiguousarray(array))
-        file.attrs["heldout_users"] = split.heldout_users
+                digest.update(array.tobytes())
+        file.attrs["protocol"] = json.dumps(asdict(split.protocol))
         file.attrs["split_sha256"] = digest.hexdigest()
         for name, value in asdict(split.counts).items():
             file.attrs[name] = value
@@ -116,15 +117,15 @@ def read_split(path: str | Path) -> Split:
     """The whole split, its rows in the order of the published csv files."""
     with _open(path, SPLIT) as file:
         users, items = _read_ids(file, "users"), _read_ids(file, "items")
-        held = int(file.attrs["heldout_users"])
-        n_train = len(users) - 2 * held
+        protocol = Protocol(**json.loads(file.attrs["protocol"]))
+        n_train = len(users) - 2 * protocol.heldout_users
         return Split(
             users=users,
             items=items,
-            heldout_users=held,
+            protocol=protocol,
             train=_read_events(file["train"], 0),
             validation=_read_holdout(file["validation"], n_train),
-            test=_read_holdout(file["test"], n_train + held),
+            test=_read_holdout(file["test"], n_train + protocol.heldout_users),
             counts=_read_counts(file),
         )
 
@@ -139,25 +140,22 @@ def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
     return matrix
 
 
-def read_split_facts(path: str | Path) -> tuple[Counts, dict[str, int], dict[str, Any]]:
-    """Counts, rows of each part, and the source: what a table needs, without the events."""
+def read_split_facts(path: str | Path) -> tuple[Counts, Protocol, dict[str, Any]]:
+    """Counts, protocol and source of a split: what a table needs, without the events."""
     with _open(path, SPLIT) as file:
-        rows = {part: len(file[part]["indices"]) for part in ("train",)}
-        for part in ("validation", "test"):
-            rows[part] = sum(len(file[part][half]["indices"]) for half in ("fold_in", "held_out"))
-        rows["heldout_users"] = int(file.attrs["heldout_users"])
-        return _read_counts(file), rows, json.loads(file.attrs["source"])
+        protocol = Protocol(**json.loads(file.attrs["protocol"]))
+        return _read_counts(file), protocol, json.loads(file.attrs["source"])
 
 
 def _read_counts(file: h5py.File) -> Counts:
     return Counts(*(int(file.attrs[field.name]) for field in fields(Counts)))
 
 
-def _write_events(group: h5py.Group, events: Events, first_user: int, n_users: int) -> None:
-    row, line = events.uid - first_user, np.arange(len(events), dtype=np.int32)
+def _write_events(group: h5py.Group, events: Events, users: range) -> None:
+    row, line = events.uid - users.start, np.arange(len(events), dtype=np.int32)
     # one column per event: a linear-time, order-keeping sort by user
     by_user = sp.coo_array(
-        (np.ones(len(events), np.int8), (row, line)), shape=(n_users, max(len(events), 1))
+        (np.ones(len(events), np.int8), (row, line)), shape=(len(users), max(len(events), 1))
     ).tocsr()
     position = by_user.indices.astype(np.int32, copy=False)
     _write_array(group, "data", by_user.data)
@@ -197,7 +195,7 @@ def _open(path: str | Path, kind: str) -> Iterator[h5py.File]:
     try:
         file = h5py.File(path, "r")
     except OSError as error:
-        raise UserError(f"{path}: not a readable HDF5 file ({error}); delete it and rerun") from error
+        raise UserError(f"{path}: not a readable HDF5 file ({error}); delete it, rerun") from error
     with file:
         found = file.attrs.get("lindrop_file", "a foreign file")
         if found != kind:

@@ -9,8 +9,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from lindrop.errors import UserError
 from lindrop.reporting import Progress
@@ -25,7 +26,7 @@ class Member:
 
     name: str
     size: int | None
-    open: Callable[[], IO[bytes]]
+    open: Callable[[], Any]
 
 
 def members(path: Path, wanted: str) -> list[Member]:
@@ -35,7 +36,7 @@ def members(path: Path, wanted: str) -> list[Member]:
     """
     if path.is_dir():
         found = [
-            Member(str(file), file.stat().st_size, lambda file=file: file.open("rb"))  # type: ignore[misc]
+            Member(str(file), file.stat().st_size, partial(file.open, "rb"))
             for file in sorted(path.rglob("*"))
             if re.fullmatch(wanted, file.name)
         ]
@@ -51,7 +52,7 @@ def members(path: Path, wanted: str) -> list[Member]:
     if head.startswith(b"PK"):
         raise UserError(f"{path}: the zip archive is damaged or cut short; delete it and rerun")
     if head.startswith(GZIP_MAGIC):
-        return [Member(str(path), None, lambda: gzip.open(path, "rb"))]
+        return [Member(str(path), None, lambda: gzip.open(path))]
     return [Member(str(path), path.stat().st_size, lambda: path.open("rb"))]
 
 
@@ -59,7 +60,7 @@ def _zip_members(path: Path, wanted: str) -> list[Member]:
     with zipfile.ZipFile(path) as archive:
         infos = sorted(archive.infolist(), key=lambda info: info.filename)
 
-    def opener(info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    def opener(info: zipfile.ZipInfo) -> Callable[[], Any]:
         return lambda: zipfile.ZipFile(path).open(info)
 
     return [
@@ -125,7 +126,7 @@ def readable(name: str) -> Iterator[None]:
 class Counted(io.RawIOBase):
     """A stream that reports what was read of it."""
 
-    def __init__(self, stream: IO[bytes], progress: Progress):
+    def __init__(self, stream: Any, progress: Progress):
         self.stream, self.progress = stream, progress
 
     def readable(self) -> bool:

@@ -1,7 +1,7 @@
 """Delimited text and parquet into interactions, at the speed of Arrow's parsers.
 
 Ids are read as text and dictionary-encoded while parsing, so that `007` stays `007` and
-nothing per row ever reaches Python. Only when a file is bad is it read again, slowly, to name the line.
+nothing per row ever reaches Python. Only a bad file is read again, slowly, to name the line.
 """
 
 import io
@@ -152,7 +152,7 @@ def from_table(
             )
         keep = rating > min_rating
         user, item = user[keep], item[keep]
-    return from_codes(user, user_ids, item, item_ids, raw)
+    return from_codes(user, user_ids, item, item_ids, min_rating, raw)
 
 
 def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
@@ -218,7 +218,7 @@ def _bad_line(member: Member, message: str, columns: Columns) -> str:
             f"`rating` to the column of ratings (now {columns.rating!r})"
         )
     if counts := re.search(r"Expected (\d+) columns, got (\d+)", message):
-        return f"{where}: {counts[2]} columns where {counts[1]} are expected; mend or remove the line"
+        return f"{where}: {counts[2]} columns instead of {counts[1]}; mend or remove the line"
     detail = f" in column {column[1]}" if column else ""
     return f"{where}: cannot be parsed{detail} ({message.splitlines()[0]})"
 

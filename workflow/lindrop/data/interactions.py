@@ -26,12 +26,16 @@ class RawCounts:
 
 @dataclass(frozen=True)
 class Interactions:
-    """Events in file order; user and item codes are ranks in the protocol's order of raw ids."""
+    """Events in file order; user and item codes are ranks in the protocol's order of raw ids.
+
+    Rows rated `min_rating` or less are gone; None means that every row was kept.
+    """
 
     user: Codes
     item: Codes
     user_ids: Ids
     item_ids: Ids
+    min_rating: float | None
     raw: RawCounts
 
     def __post_init__(self) -> None:
@@ -74,12 +78,13 @@ def from_codes(
     user_ids: pa.StringArray,
     item: Codes,
     item_ids: pa.StringArray,
+    min_rating: float | None,
     raw: RawCounts,
 ) -> Interactions:
     """Interactions from codes into arbitrarily ordered id lists."""
     user, sorted_users = rank_by_id(user, user_ids)
     item, sorted_items = rank_by_id(item, item_ids)
-    return Interactions(user, item, sorted_users, sorted_items, raw)
+    return Interactions(user, item, sorted_users, sorted_items, min_rating, raw)
 
 
 def unified(column: pa.ChunkedArray, what: str, where: str) -> tuple[Codes, pa.StringArray]:

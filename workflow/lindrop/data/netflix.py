@@ -66,7 +66,8 @@ def read(path: Path, min_rating: float | None) -> Interactions:
     if np.any(item[1:] < item[:-1]):
         order = np.argsort(item, kind="stable")
         user, item = user[order], item[order]
-    return from_codes(user, user_ids, item, item_ids, RawCounts(rows, len(user_ids), len(seen)))
+    raw = RawCounts(rows, len(user_ids), len(seen))
+    return from_codes(user, user_ids, item, item_ids, min_rating, raw)
 
 
 def _filtered(column: pa.ChunkedArray, keep: npt.NDArray[np.bool_]) -> list[pa.DictionaryArray]:

@@ -18,9 +18,10 @@ MIN_ROWS_TO_HOLD_OUT = 5  # a user with fewer rows keeps them all as fold-in
 
 @dataclass(frozen=True)
 class Protocol:
-    """What decides a split, besides the threshold at which ratings were binarised."""
+    """What decides a split. `min_rating` is applied while reading, the rest by `split`."""
 
     heldout_users: int
+    min_rating: float | None = None
     min_user_interactions: int = 0
     min_item_users: int = 0
     test_fraction: float = 0.2
@@ -39,12 +40,6 @@ class Events:
 
     def __getitem__(self, keep: npt.NDArray[np.bool_]) -> "Events":
         return Events(self.uid[keep], self.sid[keep])
-
-    def matrix(self, first_user: int, n_users: int, n_items: int) -> sp.csr_array:
-        """X restricted to users first_user … first_user + n_users - 1; duplicate rows add up."""
-        ones = np.ones(len(self), dtype=np.float32)
-        shape = (n_users, n_items)
-        return sp.coo_array((ones, (self.uid - first_user, self.sid)), shape=shape).tocsr()
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ class Split:
 
     users: Ids
     items: Ids
-    heldout_users: int
+    protocol: Protocol
     train: Events
     validation: Holdout
     test: Holdout
@@ -81,15 +76,23 @@ class Split:
 
     @property
     def n_train_users(self) -> int:
-        return len(self.users) - 2 * self.heldout_users
+        return len(self.users) - 2 * self.protocol.heldout_users
 
-    def first_user(self, part: str) -> int:
-        """uid of row 0 in the matrices of a part."""
+    def user_range(self, part: str) -> range:
+        """Uids of the rows in the matrices of a part: `train`, `validation/…` or `test/…`."""
+        held, first = self.protocol.heldout_users, self.n_train_users
         return {
-            "train": 0,
-            "validation": self.n_train_users,
-            "test": self.n_train_users + self.heldout_users,
-        }[part]
+            "train": range(first),
+            "validation": range(first, first + held),
+            "test": range(first + held, first + 2 * held),
+        }[part.partition("/")[0]]
+
+    def matrix(self, part: str) -> sp.csr_array:
+        """X of one part (`train`, `validation/fold_in`, …) as float32; duplicate rows add up."""
+        events, rows = self.parts()[part], self.user_range(part)
+        ones = np.ones(len(events), dtype=np.float32)
+        shape = (len(rows), len(self.items))
+        return sp.coo_array((ones, (events.uid - rows.start, events.sid)), shape=shape).tocsr()
 
     def parts(self) -> dict[str, Events]:
         """Every part by its place in the file, in the order of the published csv files."""
@@ -104,6 +107,11 @@ class Split:
 
 def split(interactions: Interactions, protocol: Protocol) -> Split:
     """Filter, permute users, number items, hold out a share of each held-out user's rows."""
+    if interactions.min_rating != protocol.min_rating:
+        raise UserError(
+            f"the interactions were read with min_rating {interactions.min_rating}, the protocol "
+            f"says {protocol.min_rating}: read them with the protocol's"
+        )
     data, items_dropped, users_dropped = _filter(interactions, protocol)
     if len(data) == 0:
         raise UserError(
@@ -140,7 +148,7 @@ def split(interactions: Interactions, protocol: Protocol) -> Split:
     return Split(
         users=interactions.user_ids[present[permutation]],
         items=interactions.item_ids[items],
-        heldout_users=held,
+        protocol=protocol,
         train=train,
         validation=hold_out(n_train),
         test=hold_out(n_train + held),

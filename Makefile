@@ -1,0 +1,68 @@
+# `make` sets everything up and runs the default workflow; `make test` sets everything up and tests.
+PYTHON ?= python3
+CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+BIN    := .venv/bin
+RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
+LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+          --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
+CODE   := workflow tests benchmarks
+SMK    := Snakefile workflow/Snakefile workflow/rules
+
+.DEFAULT_GOAL := run
+.PHONY: run test lint format report shell docs lock clean distclean help
+
+run: .venv/ready  ## set up, then run the default configuration (the default)
+	@$(RUN) snakemake --cores $(CORES) --quiet rules reason host
+	@echo "Tables are in results/tables/"
+
+test: .venv/ready-dev lint  ## set up, then lint and run all tests
+	@$(RUN) python -m pytest
+
+lint: .venv/ready-dev  ## formatting, style, types, Snakemake's own lint
+	@$(BIN)/ruff check --quiet $(CODE)
+	@$(BIN)/ruff format --quiet --check $(CODE)
+	@$(BIN)/snakefmt --quiet --check $(SMK)
+	@$(BIN)/mypy
+	@$(RUN) snakemake --lint > .venv/lint.log 2>&1 || { cat .venv/lint.log; exit 1; }
+
+format: .venv/ready-dev  ## rewrite the code in the project's format
+	@$(BIN)/ruff check --quiet --fix $(CODE)
+	@$(BIN)/ruff format --quiet $(CODE)
+	@$(BIN)/snakefmt --quiet $(SMK)
+
+report: run  ## Snakemake's report of the last run: results/report.html
+	@$(RUN) snakemake --cores 1 --quiet rules reason host --report results/report.html
+
+shell: .venv/ready-dev  ## a shell in which `snakemake` and `import lindrop` work
+	@$(RUN) PYTHONPATH="$(CURDIR)/workflow" $${SHELL:-sh} || true
+
+docs: .venv/ready  ## regenerate config/README.md from the schema
+	@PYTHONPATH=workflow $(BIN)/python -m lindrop.config_docs
+
+lock: .venv/ready-dev  ## resolve requirements*.in anew
+	@$(LOCK) requirements.in --output-file requirements.lock
+	@$(LOCK) requirements-dev.in --output-file requirements-dev.lock
+
+clean:  ## delete results; downloads are kept
+	@find results -mindepth 1 -maxdepth 1 ! -name downloads ! -name .gitkeep -exec rm -rf {} +
+	@rm -rf .snakemake
+
+distclean: clean  ## delete the environment and the downloads, too
+	@rm -rf .venv results/downloads
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## /\1: /p' Makefile | awk -F': ' '{printf "make %-10s %s\n", $$1, $$2}'
+
+# Hashes pin every file; a stamp makes the second run instant.
+.venv/ready: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "lindrop needs Python 3.11 or newer: run 'make PYTHON=/path/to/python3'" >&2; exit 1; }
+	@echo "Setting up .venv (a minute or two, once)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/ready-dev: .venv/ready requirements-dev.lock
+	@echo "Adding the test tools to .venv"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@

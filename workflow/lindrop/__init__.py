@@ -1,0 +1,1 @@
+"""Linear autoencoders and dropout: the numerical library behind the workflow, usable alone."""

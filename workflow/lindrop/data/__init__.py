@@ -1,0 +1,1 @@
+"""Where interactions come from and how they are split."""

@@ -1,0 +1,247 @@
+"""Get a published archive once, whole and verified, over a network that fails.
+
+A partial download is kept beside its destination and resumed by HTTP range; only a file of
+the stated size and checksum gets its final name.
+"""
+
+import hashlib
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from lindrop.data.archives import first_bytes
+from lindrop.errors import UserError
+from lindrop.reporting import Progress, logger
+
+BLOCK_BYTES = 1 << 20
+ATTEMPTS = 6
+TIMEOUT = (20, 60)  # seconds to connect, and without a single byte
+WORTH_A_RETRY = {408, 425, 429}
+HEADERS = {"User-Agent": "lindrop", "Accept-Encoding": "identity"}
+WEB_PAGE = (b"<!doctype html", b"<html")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the publisher states about a file; None where nothing was published."""
+
+    bytes: int | None = None
+    sha256: str | None = None
+    md5: str | None = None
+
+
+class MirrorError(Exception):
+    """An address that will not do; the next one may."""
+
+
+class PassingError(Exception):
+    """A passing fault of the network or the server."""
+
+
+def fetch(
+    urls: Sequence[str],
+    destination: Path,
+    expected: Expected,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Download the first of `urls` that delivers the expected file."""
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    failures = []
+    for url in urls:
+        try:
+            _from_mirror(url, destination, expected, sleep)
+            return
+        except MirrorError as error:
+            logger.info("%s failed: %s", url, error)
+            failures.append(f"{url}: {error}")
+    raise UserError(
+        f"cannot download {destination.name} ({'; '.join(failures)}); check the address and the "
+        "network, or put the file somewhere and set `path` or `data_dir`"
+    )
+
+
+def _from_mirror(
+    url: str, destination: Path, expected: Expected, sleep: Callable[[float], None]
+) -> None:
+    part, problem = Partial(destination), ""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            wait = 2.0 ** (attempt - 1)
+            logger.info("%s; trying again in %.0f s", problem, wait)
+            sleep(wait)
+        resumed = part.size_for(url) > 0
+        try:
+            _download(url, part, expected)
+        except PassingError as fault:
+            problem = str(fault)
+            continue
+        problem = mismatch(part.path, expected) or ""
+        if not problem:
+            part.finish()
+            return
+        part.discard()
+        if not resumed:  # a download in one go is what the server has: asking again is no use
+            raise MirrorError(problem)
+    raise MirrorError(f"gave up after {ATTEMPTS} attempts: {problem}")
+
+
+class Partial:
+    """A download in progress: the bytes so far, and which version of which address they are of."""
+
+    def __init__(self, destination: Path):
+        self.destination = destination
+        self.path = destination.with_name(f".{destination.name}.part")
+        self.label = destination.with_name(f".{destination.name}.part-of")
+
+    def size_for(self, url: str) -> int:
+        """Bytes that can be kept when downloading from `url`."""
+        return self.path.stat().st_size if self.path.exists() and self.validator(url) else 0
+
+    def validator(self, url: str) -> str:
+        """The entity tag or date under which the server gave us these bytes."""
+        if not self.label.exists():
+            return ""
+        stored_url, _, validator = self.label.read_text(encoding="utf-8").partition("\n")
+        return validator if stored_url == url else ""
+
+    def start(self, url: str, response: requests.Response) -> None:
+        tag = response.headers.get("ETag", "")
+        validator = tag if tag and not tag.startswith("W/") else ""
+        validator = validator or response.headers.get("Last-Modified", "")
+        self.label.write_text(f"{url}\n{validator}", encoding="utf-8")
+        self.path.write_bytes(b"")
+
+    def finish(self) -> None:
+        self.path.replace(self.destination)
+        self.label.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.label.unlink(missing_ok=True)
+
+
+def _download(url: str, part: Partial, expected: Expected) -> None:
+    """Bring the partial file to its full length, or say why not."""
+    have = part.size_for(url)
+    headers = dict(HEADERS)
+    if have:
+        headers |= {"Range": f"bytes={have}-", "If-Range": part.validator(url)}
+    try:
+        with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+            if response.status_code == 416 and _length_of_range(response) == have:
+                return  # complete already: an earlier run was killed just before the rename
+            _check_status(response)
+            if response.status_code == 200:
+                part.start(url, response)
+                have = 0
+            elif not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+                part.discard()
+                raise PassingError("the server cannot continue the partial download")
+            _receive(response, part, have, expected)
+    except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema) as error:
+        raise MirrorError("not a usable address") from error
+    except requests.exceptions.MissingSchema as error:
+        raise MirrorError("the address needs http:// or https://") from error
+    except requests.RequestException as error:
+        raise PassingError(f"the connection failed ({_cause(error)})") from error
+
+
+def _length_of_range(response: requests.Response) -> int | None:
+    length = response.headers.get("Content-Range", "").rpartition("/")[2]
+    return int(length) if length.isdigit() else None
+
+
+def _check_status(response: requests.Response) -> None:
+    answer = f"the server answered {response.status_code} {response.reason}"
+    if response.status_code >= 500 or response.status_code in WORTH_A_RETRY:
+        raise PassingError(answer)
+    if response.status_code not in (200, 206):
+        raise MirrorError(answer)
+    if response.headers.get("Content-Type", "").startswith("text/html"):
+        raise MirrorError("the server sent a web page instead of the file")
+
+
+def _receive(response: requests.Response, part: Partial, have: int, expected: Expected) -> None:
+    length = response.headers.get("Content-Length")
+    total = have + int(length) if length else None
+    if total and expected.bytes and total != expected.bytes:
+        part.discard()
+        raise MirrorError(f"the server offers {total:,} bytes instead of {expected.bytes:,}")
+    free = shutil.disk_usage(part.path.parent).free
+    if total and total - have > free:
+        raise UserError(
+            f"disk full: {part.destination} needs {total - have:,} bytes more, "
+            f"{free:,} are free; free some space and rerun"
+        )
+    progress = Progress(f"downloading {part.destination.name}", total)
+    progress.resume_at(have)
+    with part.path.open("ab") as file:
+        for block in response.iter_content(BLOCK_BYTES):
+            file.write(block)
+            progress.advance(len(block))
+    logger.info("%s", progress)
+    if total and progress.done != total:
+        raise PassingError(f"the connection ended after {progress.done:,} of {total:,} bytes")
+
+
+def _cause(error: BaseException) -> str:
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__  # type: ignore[assignment]
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def mismatch(path: Path, expected: Expected) -> str | None:
+    """What is wrong with a file, or None if it is as published."""
+    size = path.stat().st_size
+    if expected.bytes is not None and size != expected.bytes:
+        page = " (a web page, by its first line)" if _is_web_page(path) else ""
+        return f"{size:,} bytes{page} instead of {expected.bytes:,}"
+    if _is_web_page(path):
+        return "a web page instead of the file"
+    for name, wanted in (("sha256", expected.sha256), ("md5", expected.md5)):
+        if wanted and (found := checksum(path, name)) != wanted.lower():
+            return f"{name} {found} instead of {wanted}"
+    return None
+
+
+def _is_web_page(path: Path) -> bool:
+    return path.is_file() and first_bytes(path).lstrip().lower().startswith(WEB_PAGE)
+
+
+def checksum(path: Path, name: str) -> str:
+    """Digest of a file; of a folder, the digest of its files' names and digests."""
+    if path.is_dir():
+        digest = hashlib.new(name)
+        for file in sorted(path.rglob("*")):
+            if file.is_file():
+                digest.update(f"{file.relative_to(path)} {checksum(file, name)}\n".encode())
+        return digest.hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, name).hexdigest()
+
+
+def receipt(path: Path, expected: Expected) -> dict[str, Any]:
+    """Check a local or downloaded file against what is published and write down what it is.
+
+    `verified_by` is the checksum that proved the file, or None where none is stated: size alone
+    proves nothing.
+    """
+    if path.is_file() and (problem := mismatch(path, expected)):
+        raise UserError(
+            f"{path}: {problem}; replace it by the published file, or, if it is meant to differ "
+            "(say, the ratings file from inside the archive), set bytes, sha256 and md5 of its "
+            "entry to null and it will be labelled unverified"
+        )
+    files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
+    proofs = [name for name in ("sha256", "md5") if getattr(expected, name)]
+    return {
+        "file": path.name,
+        "bytes": sum(file.stat().st_size for file in files),
+        "sha256": checksum(path, "sha256"),
+        "verified_by": proofs[0] if proofs and path.is_file() else None,
+    }

@@ -1,0 +1,58 @@
+"""How far a dataset can be trusted to be the published one, and what may stand beside it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from lindrop.data.interactions import RawCounts
+from lindrop.data.split import Counts, Protocol
+from lindrop.errors import UserError
+
+Facts = tuple[Counts, Protocol, dict[str, Any]]
+
+
+def verified_by_counts(
+    receipt: Mapping[str, Any], raw: RawCounts, stated: Mapping[str, int | None], file: str
+) -> dict[str, Any]:
+    """Check the stated counts; all three of them prove a file that has no published checksum."""
+    measured = asdict(raw)
+    for name, expected in stated.items():
+        if expected is not None and measured[name] != expected:
+            raise UserError(
+                f"{file}: {measured[name]:,} {name} instead of {expected:,}; the file is cut short "
+                f"or another version: replace it, or set {name} of its entry to null"
+            )
+    by_counts = "counts" if all(value is not None for value in stated.values()) else None
+    return dict(receipt) | {"verified_by": receipt["verified_by"] or by_counts}
+
+
+def check_label(source: Mapping[str, Any]) -> str:
+    """What stands in every table about the file behind a row."""
+    if source["format"] == "synthetic":
+        return "synthetic"
+    proof = source["verified_by"]
+    return f"verified by {proof}" if proof else "unverified"
+
+
+def dataset_row(
+    name: str, facts: Facts, column: str | None, published: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One row of the data-set properties: ours, and the paper's where they are comparable."""
+    counts, protocol, source = facts
+    row = {
+        "dataset": name,
+        "source": check_label(source),
+        "items": counts.items,
+        "users": counts.users,
+        "interactions": counts.interactions,
+        "heldout_users": protocol.heldout_users,
+        "duplicate_rows": counts.duplicate_rows,
+    }
+    paper = published[column] if column and comparable(facts, published[column]) else {}
+    return row | {f"paper_{key}": paper.get(key) for key in ("items", "users", "interactions")}
+
+
+def comparable(facts: Facts, published: Mapping[str, Any]) -> bool:
+    """A paper's number stands only beside its own data: a verified file, split by its protocol."""
+    _, protocol, source = facts
+    return bool(source.get("verified_by")) and published["protocol"] == asdict(protocol)

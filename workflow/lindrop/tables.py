@@ -1,0 +1,59 @@
+"""One table, three files: csv for programs, Markdown for readers, LaTeX for papers."""
+
+import re
+from pathlib import Path
+from typing import Protocol
+
+import pandas as pd
+
+from lindrop.store import atomic
+
+MISSING = "–"
+LATEX_SPECIAL = re.compile(r"([&%$#_{}])")
+
+
+class TableFiles(Protocol):
+    """Where the three forms go."""
+
+    csv: str
+    md: str
+    tex: str
+
+
+def write_table(frame: pd.DataFrame, files: TableFiles, caption: str) -> None:
+    """Write raw values as csv and readable ones as Markdown and LaTeX (booktabs)."""
+    with atomic(files.csv) as partial:
+        frame.to_csv(partial, index=False, lineterminator="\n")
+    shown = pd.DataFrame({_heading(str(name)): frame[name].map(_shown) for name in frame})
+    numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame]
+    aligned = ["right" if number else "left" for number in numeric]
+    with atomic(files.md) as partial:
+        table = shown.to_markdown(index=False, colalign=aligned, disable_numparse=True)
+        partial.write_text(f"{caption}\n\n{table}\n", encoding="utf-8")
+    with atomic(files.tex) as partial:
+        partial.write_text(_latex(shown, numeric, caption, Path(files.tex).stem), encoding="utf-8")
+
+
+def _heading(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _shown(value: object) -> str:
+    if value is None or (isinstance(value, float) and pd.isna(value)):
+        return MISSING
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _latex(shown: pd.DataFrame, numeric: list[bool], caption: str, label: str) -> str:
+    escaped = shown.map(_escaped).rename(columns=_escaped)
+    text: str = escaped.style.hide(axis="index").to_latex(
+        column_format="".join("r" if number else "l" for number in numeric),
+        caption=_escaped(caption),
+        label=f"tab:{label}",
+        hrules=True,
+    )
+    return text
+
+
+def _escaped(text: str) -> str:
+    return LATEX_SPECIAL.sub(r"\\\1", text.replace("\\", r"\textbackslash "))

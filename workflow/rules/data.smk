@@ -1,0 +1,195 @@
+# From published archives, own tables or the generator to the split that every model is fitted on.
+
+
+wildcard_constraints:
+    dataset=one_of(DATASETS),
+
+
+rule fetch:
+    output:
+        "<results>/downloads/{file}",
+    log:
+        "<logs>/fetch/{file}.log",
+    benchmark:
+        "<benchmarks>/fetch/{file}.tsv"
+    wildcard_constraints:
+        file=one_of(DOWNLOADS),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=300,
+        runtime=600,
+    params:
+        code=code("fetch.py"),
+        urls=lambda wildcards: [
+            DOWNLOADS[wildcards.file]["url"],
+            *DOWNLOADS[wildcards.file]["mirrors"],
+        ],
+        bytes=lambda wildcards: DOWNLOADS[wildcards.file]["bytes"],
+        sha256=lambda wildcards: DOWNLOADS[wildcards.file]["sha256"],
+        md5=lambda wildcards: DOWNLOADS[wildcards.file]["md5"],
+    script:
+        "../scripts/fetch.py"
+
+
+rule verify_source:
+    input:
+        file=source_file,
+    output:
+        "<results>/data/{dataset}/source.json",
+    log:
+        "<logs>/verify_source/{dataset}.log",
+    benchmark:
+        "<benchmarks>/verify_source/{dataset}.tsv"
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=300,
+        runtime=30,
+    params:
+        code=code("verify_source.py"),
+        bytes=source("bytes"),
+        sha256=source("sha256"),
+        md5=source("md5"),
+    script:
+        "../scripts/verify_source.py"
+
+
+rule read_interactions:
+    input:
+        file=source_file,
+        source=rules.verify_source.output,
+    output:
+        "<results>/data/{dataset}/interactions.h5",
+    log:
+        "<logs>/read_interactions/{dataset}.log",
+    benchmark:
+        "<benchmarks>/read_interactions/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(FROM_FILES),
+    conda:
+        "../../envs/data.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=lambda wildcards, input, attempt: 500
+        + 1.3 * attempt * text_mb(wildcards, input),
+        runtime=60,
+    params:
+        code=code("read_interactions.py"),
+        format=source("format"),
+        user=source("user"),
+        item=source("item"),
+        rating=source("rating"),
+        n_rows=source("rows"),
+        n_users=source("users"),
+        n_items=source("items"),
+        min_rating=protocol("min_rating"),
+    script:
+        "../scripts/read_interactions.py"
+
+
+rule generate_interactions:
+    output:
+        "<results>/data/{dataset}/interactions.h5",
+    log:
+        "<logs>/generate_interactions/{dataset}.log",
+    benchmark:
+        "<benchmarks>/generate_interactions/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(SYNTHETIC),
+    conda:
+        "../../envs/data.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        runtime=60,
+    params:
+        code=code("generate_interactions.py"),
+        preset=source("preset"),
+        seed=config["seed"],
+        n_users=source("users"),
+        n_items=source("items"),
+        n_interactions=source("interactions"),
+    script:
+        "../scripts/generate_interactions.py"
+
+
+rule split:
+    input:
+        "<results>/data/{dataset}/interactions.h5",
+    output:
+        "<results>/data/{dataset}/split.h5",
+    log:
+        "<logs>/split/{dataset}.log",
+    benchmark:
+        "<benchmarks>/split/{dataset}.tsv"
+    conda:
+        "../../envs/data.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=lambda wildcards, input, attempt: 500 + 12 * attempt * input.size_mb,
+        runtime=60,
+    params:
+        code=code("split.py"),
+        heldout_users=protocol("heldout_users"),
+        min_rating=protocol("min_rating"),
+        min_user_interactions=protocol("min_user_interactions"),
+        min_item_users=protocol("min_item_users"),
+        test_fraction=protocol("test_fraction"),
+        seed=protocol("seed"),
+    script:
+        "../scripts/split.py"
+
+
+rule published_csv:
+    input:
+        "<results>/data/{dataset}/split.h5",
+    output:
+        directory("<results>/data/{dataset}/csv"),
+    log:
+        "<logs>/published_csv/{dataset}.log",
+    benchmark:
+        "<benchmarks>/published_csv/{dataset}.tsv"
+    conda:
+        "../../envs/data.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=lambda wildcards, input, attempt: 500 + 12 * attempt * input.size_mb,
+        runtime=60,
+    params:
+        code=code("published_csv.py"),
+    script:
+        "../scripts/published_csv.py"
+
+
+rule steck2020_table1_datasets:
+    input:
+        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        paper=str(WORKFLOW.parent / "config/paper_values/steck2020_datasets.yaml"),
+    output:
+        csv=report(
+            "<results>/tables/steck2020_table1_datasets.csv",
+            caption="../report/steck2020_table1_datasets.rst",
+            category="Steck 2020",
+            labels={"table": "Table 1", "part": "data-set properties"},
+        ),
+        md="<results>/tables/steck2020_table1_datasets.md",
+        tex="<results>/tables/steck2020_table1_datasets.tex",
+    log:
+        "<logs>/steck2020_table1_datasets.log",
+    benchmark:
+        "<benchmarks>/steck2020_table1_datasets.tsv"
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code("steck2020_table1_datasets.py"),
+        names=list(DATASETS),
+        papers=[entry["paper"] for entry in DATASETS.values()],
+    script:
+        "../scripts/steck2020_table1_datasets.py"

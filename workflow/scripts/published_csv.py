@@ -1,0 +1,10 @@
+from pathlib import Path
+
+from lindrop.data.published_csv import write_published_csv
+from lindrop.reporting import job
+from lindrop.store import read_split
+
+with job(snakemake.log[0]):
+    folder = Path(snakemake.output[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    write_published_csv(read_split(snakemake.input[0]), folder)

@@ -1,0 +1,21 @@
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from lindrop.data.provenance import dataset_row
+from lindrop.reporting import job
+from lindrop.store import read_split_facts
+from lindrop.tables import write_table
+
+with job(snakemake.log[0]):
+    published = yaml.safe_load(Path(snakemake.input.paper).read_text(encoding="utf-8"))
+    datasets = zip(
+        snakemake.params.names, snakemake.params.papers, snakemake.input.splits, strict=True
+    )
+    rows = [
+        dataset_row(name, read_split_facts(file), column, published)
+        for name, column, file in datasets
+    ]
+    caption = "Data-set properties, as in Table 1 of Steck 2020"
+    write_table(pd.DataFrame(rows), snakemake.output, caption)
