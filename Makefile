@@ -21,14 +21,14 @@ test: .venv/ready-dev lint  ## set up, then lint and run all tests
 lint: .venv/ready-dev  ## formatting, style, types, Snakemake's own lint
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --quiet --check $(CODE)
-	@$(BIN)/snakefmt --quiet --check $(SMK)
+	@$(BIN)/snakefmt --check $(SMK)
 	@$(BIN)/mypy
 	@$(RUN) snakemake --lint > .venv/lint.log 2>&1 || { cat .venv/lint.log; exit 1; }
 
 format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/ruff check --quiet --fix $(CODE)
 	@$(BIN)/ruff format --quiet $(CODE)
-	@$(BIN)/snakefmt --quiet $(SMK)
+	@$(BIN)/snakefmt $(SMK)
 
 report: run  ## Snakemake's report of the last run: results/report.html
 	@$(RUN) snakemake --cores 1 --quiet rules reason host --report results/report.html

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -38,7 +39,7 @@ def load_schema(path: Path) -> Schema:
 
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """The configuration with every default filled in; UserError on the first mistake."""
-    config = json.loads(json.dumps(config))  # plain, and ours to fill
+    config = json.loads(json.dumps(config, default=str))  # plain, and ours to fill
     _check(config, schema, "")
     for name, entry in config["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
@@ -66,9 +67,11 @@ def _check(value: Any, schema: Schema, key: str) -> None:
     """Check one value, then what is inside it; defaults are filled on the way down."""
     if "oneOf" in schema:
         schema = _branch(value, schema, key)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise mistake(key, str(value), allowed(schema))
     flat = {name: rule for name, rule in schema.items() if name not in NESTED}
     for error in jsonschema.Draft202012Validator(flat).iter_errors(value):
-        raise mistake(key or "the file", value, allowed(schema, error.validator))
+        raise mistake(key or "the file", value, allowed(schema)) from error
     if isinstance(value, list):
         for index, entry in enumerate(value):
             _check(entry, schema.get("items", {}), f"{key}[{index}]")
@@ -80,16 +83,12 @@ def _check(value: Any, schema: Schema, key: str) -> None:
 def _children(value: dict[str, Any], schema: Schema, key: str) -> Iterator[tuple[str, Schema]]:
     known = schema.get("properties", {})
     free = schema.get("additionalProperties")
-    where = key or "the file"
+    names = schema.get("propertyNames")
     for name in value:
         if name not in known and not isinstance(free, dict):
             raise UserError(_unknown(_joined(key, name), name, value[name], known))
-        if "propertyNames" in schema and not jsonschema.Draft202012Validator(
-            schema["propertyNames"]
-        ).is_valid(name):
-            raise mistake(
-                f"a name in {where}", name, "lower-case letters, digits, - and _, no others"
-            )
+        if names and not jsonschema.Draft202012Validator(names).is_valid(name):
+            raise mistake(f"a name in {key}", name, allowed(names))
     for name in schema.get("required", []):
         if name not in value:
             raise UserError(
@@ -138,8 +137,10 @@ KINDS = {
 }
 
 
-def allowed(schema: Schema, failed: str | None = None) -> str:
+def allowed(schema: Schema) -> str:
     """In words, what a key accepts."""
+    if "x-allowed" in schema:
+        return str(schema["x-allowed"])
     if "enum" in schema:
         return ", ".join("null" if value is None else str(value) for value in schema["enum"])
     kinds = schema.get("type", "object")
@@ -151,12 +152,9 @@ def allowed(schema: Schema, failed: str | None = None) -> str:
             ("exclusiveMinimum", "greater than"),
             ("maximum", "at most"),
             ("exclusiveMaximum", "less than"),
-            ("pattern", "matching"),
         )
         if word in schema
     ]
-    if failed == "minProperties":
-        bounds.append("with at least one entry")
     return " or ".join(words) + (f" ({', '.join(bounds)})" if bounds else "")
 
 

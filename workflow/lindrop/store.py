@@ -17,7 +17,6 @@ final name is whole.
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, fields
@@ -29,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from lindrop.atomic import atomic
 from lindrop.data.interactions import Ids, Interactions, RawCounts
 from lindrop.data.split import Counts, Events, Holdout, Protocol, Split
 from lindrop.errors import UserError
@@ -39,24 +39,6 @@ CHUNK = 1 << 18
 COMPRESSED = {"compression": "lzf", "shuffle": True}
 
 Source = Mapping[str, Any]
-
-
-@contextmanager
-def atomic(path: str | Path) -> Iterator[Path]:
-    """A temporary file in the same folder that becomes `path` only if the block succeeds.
-
-    Its name is fixed, so that the leftover of a killed job is overwritten and not collected.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        yield partial
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from lindrop.store import atomic
+from lindrop.atomic import atomic
 
 MISSING = "–"
 LATEX_SPECIAL = re.compile(r"([&%$#_{}])")

@@ -16,7 +16,9 @@ except UserError as error:
 
 
 DATASETS = config["datasets"]
-SYNTHETIC = [name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"]
+SYNTHETIC = [
+    name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"
+]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = {
     download_name(DATASETS[name]["source"]["url"]): DATASETS[name]["source"]

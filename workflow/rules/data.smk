@@ -7,7 +7,7 @@ wildcard_constraints:
 
 rule fetch:
     output:
-        "<results>/downloads/{file}",
+        update("<results>/downloads/{file}"),
     log:
         "<logs>/fetch/{file}.log",
     benchmark:

@@ -51,6 +51,8 @@ def members(path: Path, wanted: str) -> list[Member]:
         raise UserError(f"{path}: the file is empty")
     if head.startswith(b"PK"):
         raise UserError(f"{path}: the zip archive is damaged or cut short; delete it and rerun")
+    if is_web_page(head):
+        raise UserError(f"{path}: a web page, not the file; download it anew and rerun")
     if head.startswith(GZIP_MAGIC):
         return [Member(str(path), None, lambda: gzip.open(path))]
     return [Member(str(path), path.stat().st_size, lambda: path.open("rb"))]
@@ -75,6 +77,11 @@ def _not_empty(found: list[Member], path: Path, wanted: str) -> list[Member]:
         readable_names = wanted.replace("\\", "").replace("|", " or ")
         raise UserError(f"{path}: holds no file named {readable_names}; is this the right archive?")
     return found
+
+
+def is_web_page(head: bytes) -> bool:
+    """Told by the first bytes: what a server sends instead of a file that it does not have."""
+    return head.lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 def first_bytes(path: Path, count: int = 512) -> bytes:

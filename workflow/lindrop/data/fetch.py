@@ -14,16 +14,15 @@ from typing import Any
 
 import requests
 
-from lindrop.data.archives import first_bytes
+from lindrop.data.archives import first_bytes, is_web_page
 from lindrop.errors import UserError
 from lindrop.reporting import Progress, logger
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 16  # a broken connection loses the block that it broke in
 ATTEMPTS = 6
 TIMEOUT = (20, 60)  # seconds to connect, and without a single byte
 WORTH_A_RETRY = {408, 425, 429}
 HEADERS = {"User-Agent": "lindrop", "Accept-Encoding": "identity"}
-WEB_PAGE = (b"<!doctype html", b"<html")
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,10 @@ class Expected:
     bytes: int | None = None
     sha256: str | None = None
     md5: str | None = None
+
+    def proof(self) -> str | None:
+        """Name of the checksum that identifies the file, if one is stated: size proves nothing."""
+        return "sha256" if self.sha256 else "md5" if self.md5 else None
 
 
 class MirrorError(Exception):
@@ -49,8 +52,11 @@ def fetch(
     expected: Expected,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Download the first of `urls` that delivers the expected file."""
+    """Download the first of `urls` that delivers the expected file, unless it is there already."""
     destination.parent.mkdir(parents=True, exist_ok=True)
+    if destination.exists() and expected.proof() and mismatch(destination, expected) is None:
+        logger.info("%s is there already and as published", destination)
+        return
     failures = []
     for url in urls:
         try:
@@ -198,19 +204,14 @@ def _cause(error: BaseException) -> str:
 def mismatch(path: Path, expected: Expected) -> str | None:
     """What is wrong with a file, or None if it is as published."""
     size = path.stat().st_size
-    if expected.bytes is not None and size != expected.bytes:
-        page = " (a web page, by its first line)" if _is_web_page(path) else ""
-        return f"{size:,} bytes{page} instead of {expected.bytes:,}"
-    if _is_web_page(path):
+    if is_web_page(first_bytes(path)):
         return "a web page instead of the file"
+    if expected.bytes is not None and size != expected.bytes:
+        return f"{size:,} bytes instead of {expected.bytes:,}"
     for name, wanted in (("sha256", expected.sha256), ("md5", expected.md5)):
         if wanted and (found := checksum(path, name)) != wanted.lower():
             return f"{name} {found} instead of {wanted}"
     return None
-
-
-def _is_web_page(path: Path) -> bool:
-    return path.is_file() and first_bytes(path).lstrip().lower().startswith(WEB_PAGE)
 
 
 def checksum(path: Path, name: str) -> str:
@@ -226,11 +227,7 @@ def checksum(path: Path, name: str) -> str:
 
 
 def receipt(path: Path, expected: Expected) -> dict[str, Any]:
-    """Check a local or downloaded file against what is published and write down what it is.
-
-    `verified_by` is the checksum that proved the file, or None where none is stated: size alone
-    proves nothing.
-    """
+    """Check a local or downloaded file against what is published and write down what it is."""
     if path.is_file() and (problem := mismatch(path, expected)):
         raise UserError(
             f"{path}: {problem}; replace it by the published file, or, if it is meant to differ "
@@ -238,10 +235,9 @@ def receipt(path: Path, expected: Expected) -> dict[str, Any]:
             "entry to null and it will be labelled unverified"
         )
     files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
-    proofs = [name for name in ("sha256", "md5") if getattr(expected, name)]
     return {
         "file": path.name,
         "bytes": sum(file.stat().st_size for file in files),
         "sha256": checksum(path, "sha256"),
-        "verified_by": proofs[0] if proofs and path.is_file() else None,
+        "verified_by": expected.proof() if path.is_file() else None,
     }

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from lindrop.data.archives import is_tar, members, opened, readable, tar_members
@@ -152,11 +153,19 @@ def _parse(
             return _nothing(), np.empty(0, np.int32), ids[-1], {i for i in ids if i}
         raise UserError(_first_bad(text)) from error
     ratings = table["rating"].to_numpy()
-    if table.num_rows != sum(counts) or not np.isfinite(ratings).all():
+    whole = table.num_rows == sum(counts) and np.isfinite(ratings).all()
+    if not (whole and _are_numbers(table["user"])):
         raise UserError(_first_bad(text))
     met = {i for i in ids if i is not None}
     film_of_row = np.repeat(np.array([i or 0 for i in ids], np.int32), counts)
     return table, film_of_row, ids[-1], met
+
+
+def _are_numbers(column: pa.ChunkedArray) -> bool:
+    return all(
+        pc.all(pc.match_substring_regex(chunk.dictionary, "^[0-9]+$")).as_py() is not False
+        for chunk in column.chunks
+    )
 
 
 def _nothing() -> pa.Table:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv
 
+from lindrop.atomic import atomic
 from lindrop.data.split import Events, Split
 
 FILES = {
@@ -21,12 +22,13 @@ BODY = pa.csv.WriteOptions(include_header=False, quoting_style="none")
 def write_published_csv(split: Split, folder: Path) -> None:
     """Write unique_sid.txt and the five csv files `uid,sid` into an existing folder."""
     text = "".join(f"{item}\n" for item in split.items)
-    (folder / ITEMS_FILE).write_text(text, encoding="utf-8", newline="\n")
+    with atomic(folder / ITEMS_FILE) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")
     for part, events in split.parts().items():
         _write_events(events, folder / FILES[part])
 
 
 def _write_events(events: Events, path: Path) -> None:
-    with path.open("wb") as file:
+    with atomic(path) as partial, partial.open("wb") as file:
         file.write(b"uid,sid\n")
         pa.csv.write_csv(pa.table({"uid": events.uid, "sid": events.sid}), file, BODY)

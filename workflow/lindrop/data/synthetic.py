@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 
-from lindrop.data.interactions import Interactions, RawCounts
-
 import numpy as np
 from numpy.typing import NDArray
+
+from lindrop.data.interactions import Interactions, RawCounts
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

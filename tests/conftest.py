@@ -1,0 +1,83 @@
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+BIN = ROOT / ".venv" / "bin"
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """Real data that cannot be committed; the tests that need it skip where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no real data: {SHARED} is absent")
+    return SHARED
+
+
+def copy_project(target):
+    """What a clone would hold, uncommitted changes included."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+    return target
+
+
+class Project:
+    """A copy of the project and the environment in which a user would work in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.env = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHONPATH"))},
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "XDG_CACHE_HOME": str(folder / ".cache"),
+        }
+
+    def run(self, command, **env):
+        """Run a command line as typed; returns the finished process with all output in stdout."""
+        return subprocess.run(
+            command,
+            shell=True,
+            cwd=self.folder,
+            env=self.env | env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+
+    def ok(self, command, **env):
+        done = self.run(command, **env)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def fails(self, command, **env):
+        done = self.run(command, **env)
+        assert done.returncode != 0, done.stdout
+        return done.stdout
+
+    def write(self, name, text):
+        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    def path(self, name):
+        return self.folder / name
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project of its own, for a test that changes it."""
+    return Project(copy_project(tmp_path))

@@ -1,0 +1,189 @@
+"""What a damaged or wrong file says: one line with what, where and what to do."""
+
+import gzip
+
+import pandas as pd
+import pytest
+from files import (
+    RATINGS,
+    cut_short,
+    films,
+    ratings_csv,
+    ratings_dat,
+    triplets,
+    u_data,
+    write_netflix_tar,
+    write_zip,
+)
+
+from lindrop.data.formats import read_interactions
+from lindrop.errors import UserError
+
+LONG = RATINGS * 5000
+
+
+def message_of(path, format, **options):
+    with pytest.raises(UserError) as caught:
+        read_interactions(path, format, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path) in message  # where
+    return message
+
+
+def test_missing_file(tmp_path):
+    assert "no such file" in message_of(tmp_path / "no.zip", "movielens")
+
+
+@pytest.mark.parametrize("format", ["movielens", "netflix", "msd", "csv", "tsv"])
+def test_empty_file(format, tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    assert "is empty" in message_of(tmp_path / "empty", format)
+
+
+def test_header_alone(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,item\n")
+    assert "no rows" in message_of(tmp_path / "mine.csv", "csv")
+
+
+@pytest.mark.parametrize("keep", [0.02, 0.6, 0.99])
+def test_truncated_zip(keep, tmp_path):
+    path = cut_short(write_zip(tmp_path / "ml.zip", {"ml/ratings.csv": ratings_csv(LONG)}), keep)
+    message = message_of(path, "movielens", min_rating=3.5)
+    assert "damaged or cut short" in message
+    assert "delete it and rerun" in message
+
+
+def test_zip_with_a_damaged_middle(tmp_path):
+    path = write_zip(tmp_path / "ml.zip", {"ml/ratings.csv": ratings_csv(LONG)})
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 50] = bytes(50)
+    path.write_bytes(data)
+    assert "damaged" in message_of(path, "movielens", min_rating=3.5)
+
+
+@pytest.mark.parametrize("keep", [0.01, 0.5, 0.999])
+def test_truncated_gz(keep, tmp_path):
+    path = tmp_path / "mine.csv.gz"
+    path.write_bytes(gzip.compress(ratings_csv(LONG).encode()))
+    message = message_of(cut_short(path, keep), "csv", user="userId", item="movieId")
+    assert "damaged or cut short" in message
+
+
+@pytest.mark.parametrize("keep", [0.05, 0.5, 0.97])
+def test_truncated_netflix_archive(keep, tmp_path):
+    rows = [(str(u), str(f), "4") for f in range(1, 300) for u in range(f, f + 40)]
+    path = cut_short(write_netflix_tar(tmp_path / "nf.tar.gz", films(rows)), keep)
+    assert "damaged or cut short" in message_of(path, "netflix", min_rating=3.5)
+
+
+def test_archive_of_something_else(tmp_path):
+    path = write_zip(tmp_path / "photos.zip", {"a.jpg": "x"})
+    assert "holds no file named ratings.csv or ratings.dat or u.data" in message_of(
+        path, "movielens"
+    )
+    assert "holds no film file" in message_of(
+        write_netflix_tar(tmp_path / "nf.tar.gz", {}), "netflix"
+    )
+
+
+@pytest.mark.parametrize("format", ["movielens", "netflix", "msd", "csv"])
+def test_web_page(format, tmp_path):
+    """Saved by hand from a browser, where no checksum is stated."""
+    path = tmp_path / "ml-1m.zip"
+    path.write_text("<!DOCTYPE html>\n<html><body>Not\nFound</body></html>\n")
+    assert "web page" in message_of(path, format)
+
+
+def test_missing_columns(tmp_path):
+    (tmp_path / "mine.csv").write_text('"user_id",item,stars\n1,2,3\n')
+    message = message_of(tmp_path / "mine.csv", "csv", rating="rating", min_rating=3)
+    assert "no column named 'user', 'rating'; the file has user_id, item, stars" in message
+    pd.DataFrame({"user_id": [1], "item": [1]}).to_parquet(tmp_path / "mine.parquet")
+    message = message_of(tmp_path / "mine.parquet", "parquet")
+    assert "no column named 'user'; the file has user_id, item" in message
+
+
+@pytest.mark.parametrize("line", [2, 7, 4000, 30_001])
+@pytest.mark.parametrize(
+    ("format", "text", "first"),
+    [
+        ("movielens", ratings_csv, 2),
+        ("movielens", ratings_dat, 1),
+        ("movielens", u_data, 1),
+        ("msd", triplets, 1),
+    ],
+)
+def test_rating_that_is_no_number_names_the_line(format, text, first, line, tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.data.delimited.BLOCK_BYTES", 1 << 14)
+    rows = [("3", "5", "5.0")] * 30_005
+    lines = text(rows).splitlines()
+    lines[line - 1] = text([("3", "5", "*****")]).splitlines()[-1]
+    (tmp_path / "ratings").write_text("\n".join(lines) + "\n")
+    message = message_of(tmp_path / "ratings", format, min_rating=3.5)
+    assert f"line {line}: the rating '*" in message
+
+
+@pytest.mark.parametrize("bad", ["", "nan", "inf", "4,5"])
+def test_rating_that_is_missing_or_not_finite(bad, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(f'user,item,rating\n1,2,3\n\n1,3,"{bad}"\n1,4,3\n')
+    message = message_of(path, "csv", rating="rating", min_rating=3.5)
+    assert "line 4: the rating" in message
+
+
+def test_line_with_too_few_columns(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,item,when\n1,2,3\n1,2\n1,3,4\n")
+    message = message_of(tmp_path / "mine.csv", "csv")
+    assert "line 3: 2 columns instead of 3" in message
+
+
+@pytest.mark.parametrize("what", ["user", "item"])
+def test_empty_id(what, tmp_path):
+    row = {"user": "u", "item": "i"} | {what: ""}
+    (tmp_path / "mine.csv").write_text(f"user,item\nu,i\n{row['user']},{row['item']}\n")
+    message = message_of(tmp_path / "mine.csv", "csv")
+    assert f"line 3: the {what} id is empty" in message
+
+
+def test_id_with_a_line_break(tmp_path):
+    (tmp_path / "mine.csv").write_text('user,item\n"a\nb",1\n')
+    assert "the user id 'a\\nb' holds a control character" in message_of(
+        tmp_path / "mine.csv", "csv"
+    )
+
+
+def test_text_that_is_not_utf8(tmp_path):
+    (tmp_path / "mine.csv").write_bytes("user,item\n1,2\nZoë,3\n".encode("latin-1"))
+    assert "line 3: not UTF-8" in message_of(tmp_path / "mine.csv", "csv")
+
+
+@pytest.mark.parametrize("bad", ["12,x,2005-09-06", "12", "word,4,2005-09-06", "", "9;4;2005"])
+def test_netflix_line_that_is_no_rating(bad, tmp_path):
+    texts = films()
+    texts[7] += f"{bad}\n3,4,2005-09-06\n"
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", dict(sorted(texts.items())))
+    message = message_of(path, "netflix", min_rating=3.5)
+    assert f"mv_0000007.txt, line 4: {bad!r} is neither" in message
+
+
+def test_netflix_rating_before_any_film(tmp_path):
+    (tmp_path / "combined_data_1.txt").write_text("12,4,2005-09-06\n1:\n12,4,2005-09-06\n")
+    message = message_of(tmp_path / "combined_data_1.txt", "netflix")
+    assert "line 1: a rating before the first film" in message
+
+
+def test_parquet_with_ids_that_are_no_ids(tmp_path):
+    path = tmp_path / "mine.parquet"
+    pd.DataFrame({"user": [1.0, 2.0], "item": [1, 2]}).to_parquet(path)
+    assert "column 'user' holds double; ids must be" in message_of(path, "parquet")
+    pd.DataFrame({"user": ["a", None], "item": [1, 2]}).to_parquet(path)
+    assert "column 'user' has 1 empty ids" in message_of(path, "parquet")
+    path.write_text("user,item\n1,2\n")
+    assert "not a readable parquet file" in message_of(path, "parquet")
+
+
+def test_threshold_without_a_rating_column(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,item\n1,2\n")
+    assert "min_rating needs `rating`" in message_of(tmp_path / "mine.csv", "csv", min_rating=1)

@@ -1,0 +1,197 @@
+"""The split equals the published one: golden files, a transcription, and its own limits."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from reference_split import reference_split
+
+from lindrop import store
+from lindrop.data.formats import read_interactions
+from lindrop.data.interactions import RawCounts, from_codes
+from lindrop.data.published_csv import write_published_csv
+from lindrop.data.split import Protocol, split
+from lindrop.errors import UserError
+
+GENERATED = Path(__file__).parent / "generated"
+FILES = [
+    "unique_sid.txt",
+    "train.csv",
+    "validation_tr.csv",
+    "validation_te.csv",
+    "test_tr.csv",
+    "test_te.csv",
+]
+ML_20M = "formats/ml-20m-format-from-100k.zip"
+GOLDEN = [
+    ("ml-100k", "movielens", ML_20M, Protocol(100, 3.5, 5)),
+    ("edge-ml-100k-5star", "movielens", ML_20M, Protocol(200, 4.5, 1, 3)),
+    ("ml-latest-small", "movielens", "ml-latest-small/ratings.csv", Protocol(50, 3.5, 5)),
+    ("msd-format", "msd", "formats/msd-format-from-100k.zip", Protocol(100, None, 20, 5)),
+    (
+        "netflix-format",
+        "netflix",
+        "formats/netflix-format-from-100k.tar.gz",
+        Protocol(100, 3.5, 5),
+    ),
+    (
+        "netflix-format",
+        "netflix",
+        "formats/netflix-kaggle-layout-from-100k.zip",
+        Protocol(100, 3.5, 5),
+    ),
+]
+
+
+def files_of(result, folder):
+    write_published_csv(result, folder)
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def interactions_of(rows):
+    users, items = ([row[k] for row in rows] for k in (0, 1))
+    user, item = (pa.array(ids).dictionary_encode() for ids in (users, items))
+    return from_codes(
+        user.indices.to_numpy(),
+        user.dictionary,
+        item.indices.to_numpy(),
+        item.dictionary,
+        None,
+        RawCounts(len(rows), len(user.dictionary), len(item.dictionary)),
+    )
+
+
+@pytest.mark.parametrize(("name", "format", "file", "protocol"), GOLDEN)
+def test_golden_files_are_byte_identical(name, format, file, protocol, shared, tmp_path):
+    data = read_interactions(shared / file, format, min_rating=protocol.min_rating)
+    result = split(data, protocol)
+    golden = shared / "golden" / name
+    for file_name, content in files_of(result, tmp_path).items():
+        assert content == gzip.decompress((golden / f"{file_name}.gz").read_bytes()), file_name
+    users = gzip.decompress((golden / "unique_uid.txt.gz").read_bytes()).decode().splitlines()
+    assert list(result.users) == users
+    info = json.loads((golden / "info.json").read_text())
+    assert result.counts.users == info["n_users"]
+    assert result.counts.items == info["n_items_in_train"]
+    assert result.counts.interactions == info["n_events_after_filter"]
+
+
+def test_generated_set_has_its_expected_files(tmp_path):
+    data = read_interactions(GENERATED / "ratings.csv", "movielens", min_rating=3.5)
+    result = split(data, Protocol(12, 3.5, 3, 2))
+    for name, content in files_of(result, tmp_path).items():
+        assert content == (GENERATED / "expected" / name).read_bytes(), name
+
+
+def ids_of(kind, number):
+    return {
+        "integers": str(number),
+        "one leading zero": f"0{number}" if number == 7 else str(number),
+        "words": f"ü {number} \"x\", y",
+        "huge": str(10**30 + number * 10**29),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["integers", "one leading zero", "words", "huge"])
+@pytest.mark.parametrize("seed", range(6))
+def test_any_set_is_split_as_the_transcription_says(kind, seed, tmp_path):
+    random = np.random.default_rng(seed)
+    n_users, n_items = random.integers(25, 60), random.integers(5, 40)
+    rows = [
+        (ids_of(kind, user), f"i{item}")  # with replacement: duplicate rows are part of the protocol
+        for user in range(n_users)
+        for item in random.integers(0, n_items, size=random.integers(0, 25))
+    ]
+    rows = [rows[k] for k in random.permutation(len(rows))]
+    min_user, min_item = int(random.integers(0, 7)), int(random.integers(0, 9))
+    fraction = [0.2, 0.5, 0.07][seed % 3]
+    expected = reference_split(
+        rows, heldout_users=7, min_user=min_user, min_item=min_item, test_fraction=fraction
+    )
+    result = split(interactions_of(rows), Protocol(7, None, min_user, min_item, fraction))
+    for name, content in files_of(result, tmp_path).items():
+        assert content.decode() == expected[name], name
+
+
+def random_split(seed=0):
+    random = np.random.default_rng(seed)
+    rows = [
+        (str(user), str(item))
+        for user in range(80)
+        for item in random.integers(0, 30, size=random.integers(1, 20))
+    ]
+    return split(interactions_of(rows), Protocol(20))
+
+
+def test_the_working_file_gives_back_every_row_in_order(tmp_path):
+    result = random_split()
+    store.write_split(tmp_path / "split.h5", result, {"format": "csv"})
+    again = store.read_split(tmp_path / "split.h5")
+    assert list(again.users) == list(result.users)
+    assert list(again.items) == list(result.items)
+    assert again.protocol == result.protocol
+    assert again.counts == result.counts
+    for part, events in result.parts().items():
+        np.testing.assert_array_equal(again.parts()[part].uid, events.uid)
+        np.testing.assert_array_equal(again.parts()[part].sid, events.sid)
+
+
+def test_matrices_hold_the_rows_and_duplicates_add_up(tmp_path):
+    result = random_split()
+    store.write_split(tmp_path / "split.h5", result, {"format": "csv"})
+    for part, events in result.parts().items():
+        first = result.user_range(part).start
+        dense = np.zeros((len(result.user_range(part)), len(result.items)))
+        np.add.at(dense, (events.uid - first, events.sid), 1)
+        for matrix in (
+            result.matrix(part),
+            store.read_split_matrix(tmp_path / "split.h5", part),
+        ):
+            assert matrix.dtype == np.float32
+            np.testing.assert_array_equal(matrix.toarray(), dense)
+    assert result.counts.duplicate_rows > 0
+    assert result.matrix("train").max() > 1
+
+
+def test_no_user_and_no_interaction_is_lost_or_shared():
+    result = random_split(3)
+    assert len(set(result.users)) == len(result.users) == result.counts.users
+    parts = result.parts()
+    assert set(parts["train"].uid) == set(result.user_range("train"))
+    for part in ("validation", "test"):
+        users = set(parts[f"{part}/fold_in"].uid) | set(parts[f"{part}/held_out"].uid)
+        assert users <= set(result.user_range(part))
+
+
+def test_splitting_twice_gives_the_same_fingerprint(tmp_path):
+    import h5py
+
+    digests = []
+    for name in ("a.h5", "b.h5"):
+        store.write_split(tmp_path / name, random_split(), {"format": "csv"})
+        with h5py.File(tmp_path / name) as file:
+            digests.append(file.attrs["split_sha256"])
+    assert digests[0] == digests[1]
+    store.write_split(tmp_path / "c.h5", random_split(1), {"format": "csv"})
+    with h5py.File(tmp_path / "c.h5") as file:
+        assert file.attrs["split_sha256"] != digests[0]
+
+
+def test_more_held_out_users_than_users():
+    rows = [(str(user), "a") for user in range(10)]
+    with pytest.raises(UserError, match=r"heldout_users is 5 .* only 10 users .* below 5"):
+        split(interactions_of(rows), Protocol(5))
+
+
+def test_a_protocol_that_leaves_nothing():
+    rows = [(str(user), str(user)) for user in range(10)]
+    with pytest.raises(UserError, match="leaves no interaction: lower min_rating, min_item_users"):
+        split(interactions_of(rows), Protocol(1, min_item_users=2))
+
+
+def test_a_threshold_other_than_the_one_applied():
+    with pytest.raises(UserError, match="read with min_rating None, the protocol says 3.5"):
+        split(interactions_of([("1", "a")]), Protocol(1, 3.5))

@@ -1,0 +1,65 @@
+"""Write config/README.md from the schema: `make docs`. A test fails when the two differ."""
+
+from pathlib import Path
+from typing import Any
+
+from lindrop.config import Schema, allowed, load_schema
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+README = ROOT / "config" / "README.md"
+
+INTRODUCTION = """\
+# Configuration
+
+<!-- Made from workflow/schemas/config.schema.yaml by `make docs`: edit the schema, not this page. -->
+
+| file | what it runs |
+|---|---|
+| `config.yaml` | the default: data that the generator makes, nothing downloaded |
+| `ml-1m.yaml` | a small real run: one download of 6 MB |
+| `paper.yaml` | ML-20M, Netflix and MSD at the paper's settings |
+
+`snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default;
+`--config data_dir=/folder` changes single keys. A mistake stops the run before any job, with one
+line that names the key, the value and what is allowed.
+"""
+
+
+def readme(schema: Schema) -> str:
+    """The whole page."""
+    lines = [INTRODUCTION]
+    lines += _section("Top level", schema)
+    dataset = schema["properties"]["datasets"]["additionalProperties"]
+    lines += _section("`datasets.<name>`", dataset)
+    for source in dataset["properties"]["source"]["oneOf"]:
+        formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
+        lines += _section(f"`datasets.<name>.source` with format {formats}", source)
+    lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
+    return "\n".join(lines)
+
+
+def _section(title: str, schema: Schema) -> list[str]:
+    required = schema.get("required", [])
+    rows = [
+        f"| `{name}` | {_type(key)} | {_default(name, key, required)} | {key['description']} |"
+        for name, key in schema["properties"].items()
+    ]
+    head = ["| key | allowed | default | meaning |", "|---|---|---|---|"]
+    return [f"## {title}", "", schema["description"], "", *head, *rows, ""]
+
+
+def _type(key: Schema) -> str:
+    return "a mapping" if "oneOf" in key else allowed(key).replace("|", "\\|")
+
+
+def _default(name: str, key: Schema, required: list[str]) -> str:
+    return "*required*" if name in required else f"`{_yaml(key.get('default'))}`"
+
+
+def _yaml(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+if __name__ == "__main__":
+    README.write_text(readme(load_schema(SCHEMA)), encoding="utf-8")
