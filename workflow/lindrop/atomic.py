@@ -20,5 +20,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a failed write does not know its file
+        raise
     finally:
         partial.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -25,29 +26,36 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
+    hooks = sys.excepthook, sys.unraisablehook
+    # h5py prints a traceback for every object that it cannot close on a full disk: to the log
+    sys.excepthook = lambda kind, error, trace: logger.info("while closing: %s", error)
+    sys.unraisablehook = lambda ignored: logger.info("while closing: %s", ignored.exc_value)
     try:
         yield logger
     except UserError as error:
-        _fail(str(error))
+        _report(str(error))
+        raise SystemExit(1) from error
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             logger.exception("unexpected error")
             raise
-        _fail(f"disk full while writing {error.filename or 'an output'}: free some space and rerun")
+        _report(f"disk full while writing {error.filename or 'an output'}: free some space and rerun")
+        os._exit(1)  # HDF5 crashes when it closes, at exit, a file that it could not write
     except MemoryError as error:
-        _fail(f"out of memory ({error}): use a machine with more memory or a smaller dataset")
+        _report(f"out of memory ({error}): use a machine with more memory or a smaller dataset")
+        raise SystemExit(1) from error
     except Exception:
         logger.exception("unexpected error")
         raise
     finally:
+        sys.excepthook, sys.unraisablehook = hooks
         logger.removeHandler(handler)
         handler.close()
 
 
-def _fail(message: str) -> None:
+def _report(message: str) -> None:
     logger.error("error: %s", message)
-    print(f"lindrop: error: {message}", file=sys.stderr)
-    raise SystemExit(1)
+    print(f"lindrop: error: {message}", file=sys.stderr, flush=True)
 
 
 class Progress:

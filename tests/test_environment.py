@@ -1,0 +1,104 @@
+"""What is installed: hashed locks, conda environments that equal them, nothing of this machine."""
+
+import re
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+from conftest import ROOT
+from rattler import MatchSpec
+
+ENVS = sorted((ROOT / "envs").glob("*.yaml"))
+RULE_FILES = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+CONDA_NAME = {"matplotlib": "matplotlib-base"}  # without the Qt that nobody needs here
+
+
+def lock(name):
+    """Pinned version by package of a lock file."""
+    text = (ROOT / name).read_text()
+    return dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", text, re.MULTILINE))
+
+
+def requested(name):
+    lines = (line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines())
+    return [line for line in lines if line and not line.startswith("-")]
+
+
+@pytest.mark.parametrize("stem", ["requirements", "requirements-dev"])
+def test_lock_pins_and_hashes_all_that_is_requested(stem):
+    pinned = lock(f"{stem}.lock")
+    assert set(requested(f"{stem}.in")) <= set(pinned)
+    entries = re.split(r"\n(?=\S)", (ROOT / f"{stem}.lock").read_text().strip())
+    assert len(entries) == len(pinned), "one version of each package, whatever the platform"
+    for entry in entries:
+        assert "--hash=sha256:" in entry, entry.splitlines()[0]
+
+
+def test_the_two_locks_agree():
+    product, tools = lock("requirements.lock"), lock("requirements-dev.lock")
+    shared = product.keys() & tools.keys()
+    assert {name: product[name] for name in shared} == {name: tools[name] for name in shared}
+
+
+@pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
+def test_conda_environment_is_pinned_to_the_lock(env):
+    pinned = {CONDA_NAME.get(k, k): v for k, v in lock("requirements.lock").items()}
+    content = yaml.safe_load(env.read_text())
+    assert content.keys() == {"channels", "dependencies"}
+    assert content["channels"] == ["conda-forge", "nodefaults"]
+    for text in content["dependencies"]:
+        spec = MatchSpec(text, strict=True)
+        name, version = spec.name.normalized, str(spec.version)
+        assert re.fullmatch(r"==\d+(\.\d+)+", version), f"{text}: not an exact version"
+        if name != "python":
+            assert version == f"=={pinned[name]}", f"{env.name}: {text}"
+    assert len(content["dependencies"]) == len(set(content["dependencies"]))
+
+
+def test_conda_python_is_one_that_the_project_supports():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    least = tuple(map(int, project["requires-python"].removeprefix(">=").split(".")))
+    for env in ENVS:
+        (python,) = re.findall(r"- python =([\d.]+)", env.read_text())
+        assert tuple(map(int, python.split(".")))[:2] >= least
+
+
+def test_every_rule_has_its_environment_and_every_environment_its_rule():
+    used = set()
+    for file in RULE_FILES:
+        text = file.read_text()
+        rules = re.split(r"^rule ", text, flags=re.MULTILINE)[1:]
+        for rule in rules:
+            envs = re.findall(r'conda:\n\s+"([^"]+)"', rule)
+            assert len(envs) == 1, f"{file.name}: rule {rule.split(':')[0]}"
+            used.add((file.parent / envs[0]).resolve())
+    assert used == set(ENVS)
+
+
+def test_what_scripts_import_is_in_their_environment():
+    """Third-party imports of the library are conda dependencies of the rules that reach them."""
+    names = {"yaml": "pyyaml"}
+    packages = {
+        str(MatchSpec(text, strict=True).name.normalized)
+        for text in yaml.safe_load((ROOT / "envs" / "data.yaml").read_text())["dependencies"]
+    }
+    for script in (ROOT / "workflow" / "scripts").glob("*.py"):
+        from lindrop.digest import reachable
+
+        for file in [script, *reachable(script, ROOT / "workflow")]:
+            for name in re.findall(r"^(?:from|import) (\w+)", file.read_text(), re.MULTILINE):
+                if name in ("numpy", "scipy", "pandas", "h5py", "pyarrow", "requests", "yaml"):
+                    assert names.get(name, name) in packages, f"{script.name}: {name}"
+
+
+def test_nothing_names_a_package_index_or_a_path_of_a_machine():
+    hosts = "|".join(["pypi" + r"\.org", "python" + "hosted", "npmjs" + r"\.org", r"--index" + "-url"])
+    pattern = f"{hosts}|/opt/(pypi|wheels)|/root/|/home/[a-z]"
+    found = subprocess.run(
+        ["git", "grep", "-nIE", pattern, "--", ".", ":!tests/test_environment.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert found.stdout == ""
