@@ -3,6 +3,7 @@ PYTHON ?= python3
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
+QUIETLY := --profile workflow/profiles/local --quiet rules reason host
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 CODE   := workflow tests benchmarks
@@ -12,7 +13,7 @@ SMK    := Snakefile workflow/Snakefile workflow/rules
 .PHONY: run test lint format report shell docs lock clean distclean help
 
 run: .venv/ready  ## set up, then run the default configuration (the default)
-	@$(RUN) snakemake --cores $(CORES) --quiet rules reason host
+	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
 	@echo "Tables are in results/tables/"
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
@@ -31,7 +32,7 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/snakefmt $(SMK)
 
 report: run  ## Snakemake's report of the last run: results/report.html
-	@$(RUN) snakemake --cores 1 --quiet rules reason host --report results/report.html
+	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html
 
 shell: .venv/ready-dev  ## a shell in which `snakemake` and `import lindrop` work
 	@$(RUN) PYTHONPATH="$(CURDIR)/workflow" $${SHELL:-sh} || true
