@@ -95,38 +95,62 @@ WRONG = [
     (one(paper="ML-1M"), 'paper: "ML-1M" is not allowed; allowed: ML-20M, Netflix, MSD, null'),
     ({"datasets": {"mine": None}}, "datasets.mine: null is not allowed; allowed: a mapping"),
     ({"datasets": {"mine": {"source": CSV}}}, "datasets.mine.protocol is missing"),
-    (one(protocol={"heldout_user": 5}), f"{P}.heldout_user: unknown key (value 5); did you mean "
-     "heldout_users?"),
-    (one(protocol={"heldout_users": 0}), f"{P}.heldout_users: 0 is not allowed; allowed: a whole "
-     "number (at least 1)"),
+    (
+        one(protocol={"heldout_user": 5}),
+        f"{P}.heldout_user: unknown key (value 5); did you mean heldout_users?",
+    ),
+    (
+        one(protocol={"heldout_users": 0}),
+        f"{P}.heldout_users: 0 is not allowed; allowed: a whole number (at least 1)",
+    ),
     (one(protocol={"heldout_users": 2.5}), f"{P}.heldout_users: 2.5 is not allowed"),
-    (one(protocol={"test_fraction": 1}), f"{P}.test_fraction: 1 is not allowed; allowed: a number "
-     "(greater than 0, less than 1)"),
-    (one(CSV | {"rating": "r"}, {"min_rating": float("nan")}), f"{P}.min_rating: \"nan\" is not"),
-    (one(protocol={"min_rating": "high"}), f'{P}.min_rating: "high" is not allowed; allowed: a '
-     "number or null"),
-    (one(CSV, {"min_rating": 3}), f"{P}.min_rating: 3 is not allowed; allowed: null, unless "
-     "source.rating names"),
-    (one(protocol={"min_rating": 3}), f"{P}.min_rating: 3 is not allowed; allowed: null, as "
-     "synthetic"),
+    (
+        one(protocol={"test_fraction": 1}),
+        f"{P}.test_fraction: 1 is not allowed; allowed: a number (greater than 0, less than 1)",
+    ),
+    (one(CSV | {"rating": "r"}, {"min_rating": float("nan")}), f'{P}.min_rating: "nan" is not'),
+    (
+        one(protocol={"min_rating": "high"}),
+        f'{P}.min_rating: "high" is not allowed; allowed: a number or null',
+    ),
+    (
+        one(CSV, {"min_rating": 3}),
+        f"{P}.min_rating: 3 is not allowed; allowed: null, unless source.rating names",
+    ),
+    (
+        one(protocol={"min_rating": 3}),
+        f"{P}.min_rating: 3 is not allowed; allowed: null, as synthetic",
+    ),
     (one("csv"), f'{S}: "csv" is not allowed; allowed: a mapping with `format`, one of movielens'),
     (one({"path": "x"}), f"{S}.format is missing; allowed: movielens, netflix, msd, csv"),
     (one({"format": "excel"}), f'{S}.format: "excel" is not allowed; allowed: movielens, netflix'),
-    (one({"format": "movielens", "user": "u"}), f'{S}.user: unknown key (value "u"); did you '
-     "mean users?"),
+    (
+        one({"format": "movielens", "user": "u"}),
+        f'{S}.user: unknown key (value "u"); did you mean users?',
+    ),
     (one({"format": "msd"}), f"{S}: neither path nor url is given; set one of them"),
-    (one({"format": "msd", "path": "/no"}), f'{S}.path: "/no" is not allowed; allowed: the path of '
-     "an existing file"),
-    (one({"format": "msd", "url": "x.org/a.zip"}), f'{S}.url: "x.org/a.zip" is not allowed; '
-     "allowed: an address starting with http"),
+    (
+        one({"format": "msd", "path": "/no"}),
+        f'{S}.path: "/no" is not allowed; allowed: the path of an existing file',
+    ),
+    (
+        one({"format": "msd", "url": "x.org/a.zip"}),
+        f'{S}.url: "x.org/a.zip" is not allowed; allowed: an address starting with http',
+    ),
     (one({"format": "msd", "url": "https://x.org/"}), f"{S}.url"),
     (one({"format": "msd", "url": "https://x.org/a", "mirrors": ["b"]}), f'{S}.mirrors[0]: "b" is'),
-    (one(CSV | {"sha256": "abc"}), f'{S}.sha256: "abc" is not allowed; allowed: 64 hexadecimal '
-     "digits or null"),
-    (one({"format": "synthetic", "preset": "ml-1m"}), f'{S}.preset: "ml-1m" is not allowed; '
-     "allowed: demo, ml-20m, netflix, msd"),
-    (one({"format": "synthetic", "users": 30}, {"heldout_users": 15}), f"{P}.heldout_users: 15 is "
-     "not allowed; allowed: less than 15, half of the 30 users"),
+    (
+        one(CSV | {"sha256": "abc"}),
+        f'{S}.sha256: "abc" is not allowed; allowed: 64 hexadecimal digits or null',
+    ),
+    (
+        one({"format": "synthetic", "preset": "ml-1m"}),
+        f'{S}.preset: "ml-1m" is not allowed; allowed: demo, ml-20m, netflix, msd',
+    ),
+    (
+        one({"format": "synthetic", "users": 30}, {"heldout_users": 15}),
+        f"{P}.heldout_users: 15 is not allowed; allowed: less than 15, half of the 30 users",
+    ),
     (
         {
             "datasets": {
@@ -134,7 +158,7 @@ WRONG = [
                 for name in "ab"
             }
         },
-        "datasets.b.source.url: \"https://b.org/t.zip\" is not allowed; allowed: the address that "
+        'datasets.b.source.url: "https://b.org/t.zip" is not allowed; allowed: the address that '
         "another dataset already uses for t.zip, https://a.org/t.zip",
     ),
 ]

@@ -93,7 +93,9 @@ def test_what_scripts_import_is_in_their_environment():
 
 
 def test_nothing_names_a_package_index_or_a_path_of_a_machine():
-    hosts = "|".join(["pypi" + r"\.org", "python" + "hosted", "npmjs" + r"\.org", r"--index" + "-url"])
+    hosts = "|".join(
+        ["pypi" + r"\.org", "python" + "hosted", "npmjs" + r"\.org", r"--index" + "-url"]
+    )
     pattern = f"{hosts}|/opt/(pypi|wheels)|/root/|/home/[a-z]"
     found = subprocess.run(
         ["git", "grep", "-nIE", pattern, "--", ".", ":!tests/test_environment.py"],

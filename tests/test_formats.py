@@ -134,7 +134,20 @@ def test_the_same_ratings_in_every_published_format(shared):
         assert data.raw == RawCounts(100_000, 943, 1682), file
 
 
-ODD_IDS = ["007", "7", " spaced ", 'say "hi"', "a,b", "Zoë", "日本", "NA", "null", "1e3", "-4", "x\ty"]
+ODD_IDS = [
+    "007",
+    "7",
+    " spaced ",
+    'say "hi"',
+    "a,b",
+    "Zoë",
+    "日本",
+    "NA",
+    "null",
+    "1e3",
+    "-4",
+    "x\ty",
+]
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "zip", "tsv", "parquet"])

@@ -90,7 +90,7 @@ def ids_of(kind, number):
     return {
         "integers": str(number),
         "one leading zero": f"0{number}" if number == 7 else str(number),
-        "words": f"ü {number} \"x\", y",
+        "words": f'ü {number} "x", y',
         "huge": str(10**30 + number * 10**29),
     }[kind]
 
@@ -101,7 +101,10 @@ def test_any_set_is_split_as_the_transcription_says(kind, seed, tmp_path):
     random = np.random.default_rng(seed)
     n_users, n_items = random.integers(25, 60), random.integers(5, 40)
     rows = [
-        (ids_of(kind, user), f"i{item}")  # with replacement: duplicate rows are part of the protocol
+        (
+            ids_of(kind, user),
+            f"i{item}",
+        )  # with replacement: duplicate rows are part of the protocol
         for user in range(n_users)
         for item in random.integers(0, n_items, size=random.integers(0, 25))
     ]

@@ -193,3 +193,32 @@ rule steck2020_table1_datasets:
         papers=[entry["paper"] for entry in DATASETS.values()],
     script:
         "../scripts/steck2020_table1_datasets.py"
+
+
+rule dataset_long_tails:
+    input:
+        collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+    output:
+        png=report(
+            "<results>/figures/dataset_long_tails.png",
+            caption="../report/dataset_long_tails.rst",
+            category="Data",
+            labels={"figure": "Popularity and activity"},
+        ),
+        pdf="<results>/figures/dataset_long_tails.pdf",
+        csv="<results>/figures/dataset_long_tails.csv",
+    log:
+        "<logs>/dataset_long_tails.log",
+    benchmark:
+        "<benchmarks>/dataset_long_tails.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=lambda wildcards, input, attempt: 500 + 12 * attempt * input.size_mb,
+        runtime=30,
+    params:
+        code=code("dataset_long_tails.py"),
+        names=list(DATASETS),
+    script:
+        "../scripts/dataset_long_tails.py"
