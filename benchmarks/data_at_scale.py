@@ -137,7 +137,7 @@ def zipped(plain, archive, name):
 
 
 def pandas_of(name: str, path: Path) -> None:
-    """The baseline: the two id columns (of Netflix's text, all three: film lines are in the way)."""
+    """The baseline: the two id columns; of Netflix's text, whose film lines are in the way, all."""
     if name == "ml-20m":
         pd.read_csv(path, usecols=["userId", "movieId"])
     elif name == "msd":
@@ -176,8 +176,7 @@ def main(folder: Path) -> None:
     for name in SETS:
         files = make(name, folder)
         rows.append(measured("pandas", name, files["plain"], folder))
-        for kind in ("plain", "archive"):
-            rows.append(measured("read", name, files[kind], folder))
+        rows += [measured("read", name, files[kind], folder) for kind in ("plain", "archive")]
         rows.append(measured("split", name, files["plain"], folder))
         for file in files.values():
             file.unlink()

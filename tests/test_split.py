@@ -196,5 +196,5 @@ def test_a_protocol_that_leaves_nothing():
 
 
 def test_a_threshold_other_than_the_one_applied():
-    with pytest.raises(UserError, match="read with min_rating None, the protocol says 3.5"):
+    with pytest.raises(UserError, match=r"min_rating None, the protocol says 3\.5"):
         split(interactions_of([("1", "a")]), Protocol(1, 3.5))

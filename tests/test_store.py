@@ -63,9 +63,14 @@ def test_a_file_of_another_kind_is_refused(content, tmp_path):
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(RuntimeError), atomic(path) as partial:
-        partial.write_text("half")
-        raise RuntimeError
+
+    def fail_halfway():
+        with atomic(path) as partial:
+            partial.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_halfway()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -330,7 +330,7 @@ def test_killed_in_the_middle_of_a_rule(rule, victim, project, finished_both):
     else:
         for pid in children(process.pid):
             os.kill(pid, signal.SIGKILL)
-    output, _ = process.communicate(timeout=60)
+    process.communicate(timeout=60)
     assert process.returncode != 0
     assert not any(file.name == KILLED[rule] for file in project.path("results").rglob("*"))
     if victim == "everything":  # Snakemake's own lock is left: it says so, and how to remove it

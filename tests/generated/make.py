@@ -20,10 +20,11 @@ MIN_RATING = 3.5
 
 def main():
     random = np.random.default_rng(20201206)
-    lines = []
-    for user in random.permutation(90) + 1:
-        for item in random.choice(60, size=random.integers(1, 30), replace=False) + 100:
-            lines.append((str(user * 7), str(item), f"{random.integers(1, 11) / 2}"))
+    lines = [
+        (str(user * 7), str(item), f"{random.integers(1, 11) / 2}")
+        for user in random.permutation(90) + 1
+        for item in random.choice(60, size=random.integers(1, 30), replace=False) + 100
+    ]
     order = np.arange(len(lines))
     swap = random.random(len(lines)) < 0.1  # mostly by user, with strays, as in real files
     order[swap] = random.permutation(order[swap])

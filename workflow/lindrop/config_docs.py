@@ -12,7 +12,7 @@ README = ROOT / "config" / "README.md"
 INTRODUCTION = """\
 # Configuration
 
-<!-- Made from workflow/schemas/config.schema.yaml by `make docs`: edit the schema, not this page. -->
+<!-- Made by `make docs` from workflow/schemas/config.schema.yaml: edit that, not this page. -->
 
 | file | what it runs |
 |---|---|

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import matplotlib
 import pandas as pd
+from cycler import cycler
 
 matplotlib.use("Agg")  # figures are files: no display is needed, none is looked for
 
@@ -17,7 +18,7 @@ from lindrop.atomic import atomic
 WIDTH = 6.75  # inches, the text width of a two-column paper
 # Okabe and Ito's palette: told apart by colour-blind readers and in grey
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "figure.constrained_layout.use": True,
     "figure.dpi": 100,
     "savefig.dpi": 200,
@@ -27,7 +28,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
-    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "grid.alpha": 0.25,
     "grid.linewidth": 0.5,
     "legend.frameon": False,

@@ -39,9 +39,8 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             logger.exception("unexpected error")
             raise
-        _report(
-            f"disk full while writing {error.filename or 'an output'}: free some space and rerun"
-        )
+        file = error.filename or "an output"
+        _report(f"disk full while writing {file}: free some space and rerun")
         os._exit(1)  # HDF5 crashes when it closes, at exit, a file that it could not write
     except MemoryError as error:
         _report(f"out of memory ({error}): use a machine with more memory or a smaller dataset")
