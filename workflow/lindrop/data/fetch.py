@@ -5,6 +5,7 @@ the stated size and checksum gets its final name.
 """
 
 import hashlib
+import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -123,6 +124,8 @@ class Partial:
         self.path.write_bytes(b"")
 
     def finish(self) -> None:
+        with self.path.open("rb+") as file:
+            os.fsync(file.fileno())
         self.path.replace(self.destination)
         self.label.unlink(missing_ok=True)
 
