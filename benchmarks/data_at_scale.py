@@ -28,23 +28,23 @@ sys.path.insert(0, str(ROOT / "workflow"))
 from lindrop import store  # noqa: E402
 from lindrop.data.formats import read_interactions  # noqa: E402
 from lindrop.data.split import Protocol, split  # noqa: E402
-from lindrop.data.synthetic import Size, generate  # noqa: E402
+from lindrop.data.synthetic.generator import generate  # noqa: E402
+from lindrop.data.synthetic.recipe import Recipe  # noqa: E402
 
 OUTPUT = ROOT / "benchmarks" / "results" / "data_at_scale.csv"
 BLOCK = 2_000_000
 BODY = {"include_header": False, "quoting_style": "none"}
 SETS = {
-    "ml-20m": (Size(138_493, 26_744, 20_000_263, 20, 1), Protocol(10_000, 3.5, 5)),
-    "msd": (Size(1_019_318, 384_546, 48_373_586, 10, 1), Protocol(50_000, None, 20, 200)),
-    "netflix": (Size(480_189, 17_770, 100_480_507, 1, 3), Protocol(40_000, 3.5, 5)),
+    "ml-20m": (Recipe(138_493, 26_744, 20_000_263, 20, 1), Protocol(10_000, 3.5, 5)),
+    "msd": (Recipe(1_019_318, 384_546, 48_373_586, 10, 1), Protocol(50_000, None, 20, 200)),
+    "netflix": (Recipe(480_189, 17_770, 100_480_507, 1, 3), Protocol(40_000, 3.5, 5)),
 }
 FORMATS = {"ml-20m": "movielens", "msd": "msd", "netflix": "netflix"}
 
 
 def make(name: str, folder: Path) -> dict[str, Path]:
     """The plain text and the published archive of one set."""
-    size, _ = SETS[name]
-    user, item = generate(size, seed=1)
+    user, item = generate(SETS[name][0], seed=1)
     return {"ml-20m": make_movielens, "msd": make_msd, "netflix": make_netflix}[name](
         user, item, np.random.default_rng(0), folder
     )

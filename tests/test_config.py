@@ -148,8 +148,15 @@ WRONG = [
         f'{S}.preset: "ml-1m" is not allowed; allowed: demo, ml-20m, netflix, msd',
     ),
     (
-        one({"format": "synthetic", "users": 30}, {"heldout_users": 15}),
+        one(
+            {"format": "synthetic", "users": 30, "items": 20, "interactions": 160},
+            {"heldout_users": 15},
+        ),
         f"{P}.heldout_users: 15 is not allowed; allowed: less than 15, half of the 30 users",
+    ),
+    (
+        one({"format": "synthetic", "users": 100}),
+        f"{S}: 100 users × 1,000 items can have 5,000 to 33,300 interactions, not 3,000,000",
     ),
     (
         {

@@ -5,12 +5,14 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
 
+from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.errors import UserError
 
 Schema = dict[str, Any]
@@ -182,6 +184,17 @@ def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any])
             f"{key}.protocol.min_rating",
             protocol["min_rating"],
             "null, as synthetic interactions have no ratings",
+        )
+    sizes = {name: source[name] for name in ("users", "items", "interactions")}
+    given = {name: size for name, size in sizes.items() if size is not None}
+    recipe = replace(PRESETS[source["preset"]], **given)
+    if problem := recipe.problem():
+        raise UserError(f"config: {key}.source: {problem}")
+    if 2 * protocol["heldout_users"] >= recipe.users:
+        raise mistake(
+            f"{key}.protocol.heldout_users",
+            protocol["heldout_users"],
+            f"less than {(recipe.users + 1) // 2:,}, half of the {recipe.users:,} users",
         )
 
 
