@@ -1,0 +1,57 @@
+"""Documents say what is: their numbers were printed by a command, their links and examples work."""
+
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from conftest import ROOT
+
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("config/*.md"),
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_exist(page):
+    for name in re.findall(
+        r"`((?:workflow|config|tests|benchmarks|envs)/[\w./-]+)`", page.read_text()
+    ):
+        if "mine" not in name:
+            assert (ROOT / name).exists(), name
+
+
+def test_numbers_on_performance_are_those_of_the_benchmark():
+    measured = pd.read_csv(ROOT / "benchmarks" / "results" / "data_at_scale.csv")
+    table = measured.drop(columns="cores").to_markdown(index=False, disable_numparse=True)
+    assert table in (ROOT / "docs" / "performance.md").read_text()
+
+
+def python_blocks(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+def test_examples_in_the_readme_run(tmp_path):
+    (example,) = python_blocks(ROOT / "README.md")
+    users = "".join(f"u{u},p{p},5\n" for u in range(2100) for p in range(u % 7, u % 7 + 6))
+    (tmp_path / "my.csv").write_text("user_id,product,stars\n" + users)
+    code = (
+        example + "assert X.shape == (100, 12) and fold_in.shape == held_out.shape == (1000, 12)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT / "workflow")},
+    )
