@@ -1,9 +1,14 @@
+import http.server
 import os
 import shutil
 import subprocess
+import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
+from configurations import GENERATED
+from files import write_zip
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -81,3 +86,28 @@ class Project:
 def project(tmp_path):
     """A project of its own, for a test that changes it."""
     return Project(copy_project(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory):
+    """A web server with the generated ratings as ml-20m.zip, and what it was asked for."""
+    folder = tmp_path_factory.mktemp("mirror")
+    write_zip(folder / "ml-20m.zip", {"ml/ratings.csv": (GENERATED / "ratings.csv").read_text()})
+    (folder / "page.zip").write_text("<!DOCTYPE html><html>Moved</html>")
+    asked = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            asked.append(self.path)
+
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Handler, directory=str(folder))
+    )
+    server.folder, server.asked = folder, asked
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()

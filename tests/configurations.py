@@ -1,0 +1,30 @@
+"""Configurations that run in seconds, and what a run says."""
+
+import csv
+import re
+from pathlib import Path
+
+GENERATED = Path(__file__).parent / "generated"
+TABLE = "results/tables/steck2020_table1_datasets"
+SMALL = """
+datasets:
+  small:
+    source: {format: synthetic, preset: demo, users: 400, items: 60, interactions: 6000}
+    protocol: {heldout_users: 50}
+"""
+RATINGS = """
+datasets:
+  ratings:
+    %s
+    source: {format: movielens, %s}
+    protocol: {min_rating: 3.5, min_user_interactions: 3, min_item_users: 2, heldout_users: 12}
+"""
+
+
+def rows(project):
+    with project.path(f"{TABLE}.csv").open() as file:
+        return {row["dataset"]: row for row in csv.DictReader(file)}
+
+
+def rules_run(output):
+    return re.findall(r"^(?:local)?rule (\w+):", output, re.MULTILINE)

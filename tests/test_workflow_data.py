@@ -1,0 +1,130 @@
+"""Datasets in a run: local or downloaded, verified or not, compared with the paper or not."""
+
+import hashlib
+
+import pytest
+from configurations import GENERATED, RATINGS, SMALL, rows, rules_run
+from files import ratings_csv, write_zip
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_published_csv_of_a_movielens_archive(slash, project):
+    archive = write_zip(
+        project.path("ml.zip"), {"ml/ratings.csv": (GENERATED / "ratings.csv").read_text()}
+    )
+    project.write("config/mine.yaml", RATINGS % ("paper: ML-20M", f"path: {archive.name}"))
+    project.ok(f"snakemake --cores 2 results/data/ratings/csv{slash} --configfile config/mine.yaml")
+    folder = project.path("results/data/ratings/csv")
+    written = {f.name: f.read_bytes() for f in folder.iterdir() if f.name[0] != "."}
+    assert written == {file.name: file.read_bytes() for file in (GENERATED / "expected").iterdir()}
+
+
+def test_download_verify_and_compare(project, mirror):
+    """A verified file is compared with the paper, another protocol or file is not."""
+    archive = mirror.folder / "ml-20m.zip"
+    sha256 = hashlib.sha256(archive.read_bytes()).hexdigest()
+    source = f"url: {mirror.url}/ml-20m.zip, sha256: {sha256}"
+    project.write("config/mine.yaml", RATINGS % ("paper: ML-20M", source))
+    run = "snakemake --cores 2 --configfile config/mine.yaml"
+    project.ok(run)
+    assert rows(project)["ratings"]["source"] == "verified by sha256"
+    assert rows(project)["ratings"]["paper_items"] == ""  # not the published protocol
+
+    values = "config/paper_values/steck2020_datasets.yaml"
+    text = project.path(values).read_text()
+    project.write(
+        values,
+        text.replace(
+            "min_rating: 3.5, min_user_interactions: 5, min_item_users: 0, heldout_users: 10000",
+            "min_rating: 3.5, min_user_interactions: 3, min_item_users: 2, heldout_users: 12",
+        ),
+    )
+    project.ok(run)
+    assert rows(project)["ratings"]["paper_items"] == "20,108"
+
+    asked = len(mirror.asked)
+    project.write("config/mine.yaml", RATINGS % ("paper: ML-20M", f"url: {mirror.url}/ml-20m.zip"))
+    project.ok(run)
+    assert rows(project)["ratings"]["source"] == "unverified"
+    assert rows(project)["ratings"]["paper_items"] == ""
+    assert len(mirror.asked) > asked
+
+    counts = f"url: {mirror.url}/ml-20m.zip, rows: 1408, users: 90, items: 60"
+    project.write("config/mine.yaml", RATINGS % ("paper: ML-20M", counts))
+    project.ok(run)
+    assert rows(project)["ratings"]["source"] == "verified by counts"
+
+    project.write("config/mine.yaml", RATINGS % ("", counts.replace("1408", "1409")))
+    output = project.fails(run)
+    assert "1,408 rows instead of 1,409" in output
+
+
+def test_data_dir_is_used_instead_of_a_download(project, mirror):
+    project.write("config/mine.yaml", RATINGS % ("", f"url: {mirror.url}/ml-20m.zip"))
+    asked = len(mirror.asked)
+    for folder in ("have", "have/ratings"):
+        target = project.path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        for old in project.path("have").rglob("*.zip"):
+            old.unlink()
+        (target / "ml-20m.zip").write_bytes((mirror.folder / "ml-20m.zip").read_bytes())
+        project.ok("snakemake --cores 2 --configfile config/mine.yaml --config data_dir=have")
+    assert len(mirror.asked) == asked
+    assert not project.path("results/downloads").exists()
+
+
+def test_nothing_is_downloaded_that_is_not_asked_for(project, mirror):
+    both = SMALL + RATINGS.replace("datasets:\n", "") % ("", f"url: {mirror.url}/ml-20m.zip")
+    project.write("config/both.yaml", both)
+    asked = len(mirror.asked)
+    project.ok("snakemake --cores 2 results/data/small/split.h5 --configfile config/both.yaml")
+    assert len(mirror.asked) == asked
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("url: %s/page.zip", "a web page instead of the file"),
+        ("url: %s/nothing.zip", "the server answered 404"),
+        ("url: %s/ml-20m.zip, bytes: 17", "bytes instead of 17"),
+        (f"url: %s/ml-20m.zip, md5: '{'0' * 32}'", f"instead of {'0' * 32}"),
+    ],
+)
+def test_a_download_that_fails_says_why_and_leaves_nothing(source, expected, project, mirror):
+    project.write("config/mine.yaml", RATINGS % ("", source % mirror.url))
+    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    (line,) = {line for line in output.splitlines() if line.startswith("lindrop: error:")}
+    assert expected in line
+    assert "set `path` or `data_dir`" in line
+    assert "Traceback" not in output
+    assert not any(file.is_file() for file in project.path("results/downloads").rglob("*"))
+
+
+def test_a_local_file_with_a_wrong_checksum(project):
+    write_zip(project.path("ml-20m.zip"), {"ml/ratings.csv": ratings_csv()})
+    source = f"path: ml-20m.zip, sha256: '{'0' * 64}'"
+    project.write("config/mine.yaml", RATINGS % ("", source))
+    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    assert "lindrop: error: ml-20m.zip: sha256 " in output
+    assert "Traceback" not in output
+
+
+def test_more_held_out_users_than_users_in_a_run(project):
+    project.write("mine.csv", "user,item\n" + "".join(f"{u},{i}\n" for u in "abcdef" for i in "xy"))
+    project.write(
+        "config/mine.yaml",
+        "datasets: {mine: {source: {format: csv, path: mine.csv}, protocol: {heldout_users: 3}}}",
+    )
+    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    assert "lindrop: error: heldout_users is 3 for validation and again for test" in output
+    assert "Traceback" not in output
+    assert not project.path("results/data/mine/split.h5").exists()
+    # mended, it goes on from where it stopped
+    project.write(
+        "config/mine.yaml",
+        "datasets: {mine: {source: {format: csv, path: mine.csv}, protocol: {heldout_users: 2}}}",
+    )
+    assert "read_interactions" not in rules_run(
+        project.ok("snakemake --cores 2 --configfile config/mine.yaml")
+    )
+    assert rows(project)["mine"]["users"] == "6"
