@@ -25,11 +25,13 @@ import pyarrow.csv
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "workflow"))
 
-from lindrop import store  # noqa: E402
 from lindrop.data.formats import read_interactions  # noqa: E402
 from lindrop.data.split import Protocol, split  # noqa: E402
 from lindrop.data.synthetic.generator import generate  # noqa: E402
 from lindrop.data.synthetic.recipe import Recipe  # noqa: E402
+from lindrop.store.interactions import read_interactions as load  # noqa: E402
+from lindrop.store.interactions import write_interactions  # noqa: E402
+from lindrop.store.split import write_split  # noqa: E402
 
 OUTPUT = ROOT / "benchmarks" / "results" / "data_at_scale.csv"
 BLOCK = 2_000_000
@@ -153,10 +155,10 @@ def step(what: str, name: str, path: Path, out: Path) -> None:
         pandas_of(name, path)
     elif what == "read":
         data = read_interactions(path, FORMATS[name], min_rating=SETS[name][1].min_rating)
-        store.write_interactions(out / "interactions.h5", data, {"format": FORMATS[name]})
+        write_interactions(out / "interactions.h5", data, {"format": FORMATS[name]})
     else:
-        data, source = store.read_interactions(out / "interactions.h5")
-        store.write_split(out / "split.h5", split(data, SETS[name][1]), source)
+        data, source = load(out / "interactions.h5")
+        write_split(out / "split.h5", split(data, SETS[name][1]), source)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"{seconds:.1f},{peak:.2f}")

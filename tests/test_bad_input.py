@@ -1,7 +1,10 @@
 """What a damaged or wrong file says: one line with what, where and what to do."""
 
+import bz2
 import gzip
+import lzma
 
+import numpy as np
 import pandas as pd
 import pytest
 from files import (
@@ -10,6 +13,7 @@ from files import (
     films,
     ratings_csv,
     ratings_dat,
+    tar_of,
     triplets,
     u_data,
     write_netflix_tar,
@@ -71,18 +75,88 @@ def test_truncated_gz(keep, tmp_path):
     assert "damaged or cut short" in message
 
 
-@pytest.mark.parametrize("keep", [0.05, 0.5, 0.97])
-def test_truncated_netflix_archive(keep, tmp_path):
-    rows = [(str(u), str(f), "4") for f in range(1, 300) for u in range(f, f + 40)]
-    path = cut_short(write_netflix_tar(tmp_path / "nf.tar.gz", films(rows)), keep)
-    assert "damaged or cut short" in message_of(path, "netflix", min_rating=3.5)
+@pytest.fixture(params=["tar", "tar.gz"])
+def netflix_tar(request, tmp_path):
+    """A small Netflix archive, packed or not."""
+    rows = [(str(u), str(f), "4") for f in range(1, 31) for u in range(f, f + 40)]
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", films(rows))
+    if request.param == "tar":
+        path.write_bytes(gzip.decompress(path.read_bytes()))
+    return path
+
+
+def test_cut_netflix_archive(netflix_tar):
+    """Wherever it is cut: tarfile alone would end quietly between two members."""
+    whole = netflix_tar.read_bytes()
+    for end in np.linspace(600, len(whole) - 700, 60).astype(int) // 512 * 512:
+        netflix_tar.write_bytes(whole[:end])
+        assert "damaged or cut short" in message_of(netflix_tar, "netflix", min_rating=3.5), end
+
+
+def test_netflix_archive_with_a_damaged_header(netflix_tar):
+    """Of an inner member: the outer tar and, where there is one, the gzip are as they should be."""
+    data = netflix_tar.read_bytes()
+    packed = data.startswith(b"\x1f\x8b")
+    data = bytearray(gzip.decompress(data) if packed else data)
+    at = data.index(b"training_set/mv_0000012.txt")
+    data[at : at + 8] = b"\xff" * 8
+    netflix_tar.write_bytes(gzip.compress(data) if packed else data)
+    assert "damaged or cut short" in message_of(netflix_tar, "netflix", min_rating=3.5)
+
+
+def test_netflix_archive_with_a_wrong_checksum(netflix_tar):
+    data = bytearray(netflix_tar.read_bytes())
+    if not data.startswith(b"\x1f\x8b"):
+        pytest.skip("a tar has no checksum of its contents")
+    data[-8:-4] = b"\0\0\0\0"
+    netflix_tar.write_bytes(data)
+    assert "damaged or cut short" in message_of(netflix_tar, "netflix", min_rating=3.5)
+
+
+def test_gzip_in_several_members_is_read_to_its_end(tmp_path):
+    rows = [(str(u), str(f), "4") for f in range(1, 31) for u in range(f, f + 40)]
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", films(rows))
+    data = gzip.decompress(path.read_bytes())
+    path.write_bytes(gzip.compress(data[:5120]) + gzip.compress(data[5120:]))
+    assert read_interactions(path, "netflix").raw.items == 30
+
+
+def zip_with(path, flag=None, method=None):
+    """A zip that claims to be encrypted, or packed by another method."""
+    write_zip(path, {"ratings.csv": ratings_csv()})
+    data = bytearray(path.read_bytes())
+    for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(magic) + offset
+        if flag is not None:
+            data[at] |= flag
+        if method is not None:
+            data[at + 2] = method
+    path.write_bytes(data)
+    return path
+
+
+def test_encrypted_zip(tmp_path):
+    assert "encrypted; unpack it" in message_of(zip_with(tmp_path / "m.zip", flag=1), "movielens")
+
+
+def test_zip_packed_as_windows_packs_large_files(tmp_path):
+    path = zip_with(tmp_path / "m.zip", method=9)
+    assert "Python cannot read" in message_of(path, "movielens")
+
+
+@pytest.mark.parametrize("format", ["csv", "movielens", "msd"])
+@pytest.mark.parametrize("kind", ["bz2", "xz", "tar", "tgz"])
+def test_archives_that_are_not_read(kind, format, tmp_path):
+    path = tmp_path / f"mine.{kind}"
+    text = tar_of({"mine.csv": ratings_csv().encode()})
+    pack = {"bz2": bz2.compress, "xz": lzma.compress, "tar": bytes, "tgz": gzip.compress}[kind]
+    path.write_bytes(pack(text))
+    assert "are not read; unpack it" in message_of(path, format)
 
 
 def test_archive_of_something_else(tmp_path):
     path = write_zip(tmp_path / "photos.zip", {"a.jpg": "x"})
-    assert "holds no file named ratings.csv or ratings.dat or u.data" in message_of(
-        path, "movielens"
-    )
+    assert "holds no file named ratings.csv, ratings.dat or u.data" in message_of(path, "movielens")
     assert "holds no film file" in message_of(
         write_netflix_tar(tmp_path / "nf.tar.gz", {}), "netflix"
     )
@@ -133,6 +207,20 @@ def test_rating_that_is_missing_or_not_finite(bad, tmp_path):
     assert "line 4: the rating" in message
 
 
+def test_a_column_named_twice(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,user,item\n1,2,3\n")
+    message = message_of(tmp_path / "mine.csv", "csv")
+    assert "more than one column named 'user'; the file has user, user, item" in message
+    (tmp_path / "mine.csv").write_text("user,item\n1,2\n")
+    message = message_of(tmp_path / "mine.csv", "csv", item="user")
+    assert "must be different columns" in message
+
+
+def test_lines_are_counted_as_an_editor_counts_them(tmp_path):
+    (tmp_path / "mine.csv").write_text('user,review,item\n1,"two\nlines",2\n\n1,2\n')
+    assert "line 5: 2 columns instead of 3" in message_of(tmp_path / "mine.csv", "csv")
+
+
 def test_line_with_too_few_columns(tmp_path):
     (tmp_path / "mine.csv").write_text("user,item,when\n1,2,3\n1,2\n1,3,4\n")
     message = message_of(tmp_path / "mine.csv", "csv")
@@ -159,7 +247,9 @@ def test_text_that_is_not_utf8(tmp_path):
     assert "line 3: not UTF-8" in message_of(tmp_path / "mine.csv", "csv")
 
 
-@pytest.mark.parametrize("bad", ["12,x,2005-09-06", "12", "word,4,2005-09-06", "", "9;4;2005"])
+@pytest.mark.parametrize(
+    "bad", ["12,x,2005-09-06", "12", "12,4", "12,4,a,b", "word,4,2005-09-06", "", "9;4;2005"]
+)
 def test_netflix_line_that_is_no_rating(bad, tmp_path):
     texts = films()
     texts[7] += f"{bad}\n3,4,2005-09-06\n"
@@ -168,10 +258,19 @@ def test_netflix_line_that_is_no_rating(bad, tmp_path):
     assert f"mv_0000007.txt, line 4: {bad!r} is neither" in message
 
 
+def test_netflix_text_that_starts_with_something_else(tmp_path):
+    path = tmp_path / "combined_data_1.txt"
+    for start in ("\n", "\ufeff"):
+        path.write_text(f"{start}1:\n12,4,2005-09-06\n")
+        assert "line 1:" in message_of(path, "netflix")
+    path.write_text("99999999999:\n12,4,2005-09-06\n")
+    assert "line 1: '99999999999:' is neither" in message_of(path, "netflix")
+
+
 def test_netflix_rating_before_any_film(tmp_path):
     (tmp_path / "combined_data_1.txt").write_text("12,4,2005-09-06\n1:\n12,4,2005-09-06\n")
     message = message_of(tmp_path / "combined_data_1.txt", "netflix")
-    assert "line 1: a rating before the first film" in message
+    assert "line 1: a rating before the first line `film:`" in message
 
 
 def test_parquet_with_ids_that_are_no_ids(tmp_path):
@@ -180,8 +279,14 @@ def test_parquet_with_ids_that_are_no_ids(tmp_path):
     assert "column 'user' holds double; ids must be" in message_of(path, "parquet")
     pd.DataFrame({"user": ["a", None], "item": [1, 2]}).to_parquet(path)
     assert "column 'user' has 1 empty ids" in message_of(path, "parquet")
+    pd.DataFrame({"user": ["a"] * 9999, "item": range(9999)}).to_parquet(path)
+    data = bytearray(path.read_bytes())
+    data[100:400] = bytes(300)
+    path.write_bytes(data)
+    assert "not a readable parquet file" in message_of(path, "parquet")
     path.write_text("user,item\n1,2\n")
     assert "not a readable parquet file" in message_of(path, "parquet")
+    assert "not a readable parquet file" in message_of(tmp_path, "parquet")
 
 
 def test_threshold_without_a_rating_column(tmp_path):

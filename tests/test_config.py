@@ -1,10 +1,12 @@
 """A configuration is right, or one line says what is wrong with it."""
 
+import datetime
+
 import pytest
 import yaml
 from conftest import ROOT
 
-from lindrop.config import checked, load_schema
+from lindrop.config import checked, downloads, duplicate_keys, load_schema
 from lindrop.config_docs import README, SCHEMA, readme
 from lindrop.errors import UserError
 
@@ -81,7 +83,30 @@ def test_every_key_has_a_description_and_a_default_or_is_required(schema):
 
 P = "datasets.mine.protocol"
 S = "datasets.mine.source"
+
+
+def shared_file(**facts):
+    """Two datasets that download the same file; the second states more of it."""
+    source = {"format": "msd", "url": "https://a.org/t.zip"}
+    first, second = one(source)["datasets"]["mine"], one(source | facts)["datasets"]["mine"]
+    return {"datasets": {"a": first | {"source": source | {"bytes": 7}}, "b": second}}
+
+
 WRONG = [
+    (one(protocol={"heldout_users": 50.0}), f"{P}.heldout_users: 50.0 is not allowed"),
+    (one() | {"seed": 2.0}, "seed: 2.0 is not allowed"),
+    (one(CSV | {"item": "user"}), f"{S}: user, item and rating must be different columns"),
+    (one(CSV | {"rating": "item"}), f"{S}: user, item and rating must be different columns"),
+    ({"datasets": {datetime.date(2020, 1, 1): {}}}, "datasets.2020-01-01.source is missing"),
+    (one() | {"a\nb": 1}, "a b: unknown key"),
+    (one({"format": "msd", "path": "{a}.txt"}), f"{S}.path"),
+    (one({"format": "msd", "url": "https://x.org/?file=a.csv"}), f"{S}.url"),
+    (one({"format": "msd", "url": "https://x.org/.."}), f"{S}.url"),
+    (one({"format": "msd", "url": "https://x.org/{a}.csv"}), f"{S}.url"),
+    (one({"format": "msd", "url": "https://x.org/<results>"}), f"{S}.url"),
+    (one({"format": "synthetic", "items": 1 << 24}), f"{S}: at most 16,777,216 items"),
+    (shared_file(bytes=8), "datasets.b.source.bytes: 8 is not allowed; allowed: what another"),
+    (shared_file(url="https://b.org/t.zip"), "datasets.b.source.url"),
     ({}, "datasets is missing; allowed: a mapping"),
     ({"datasets": {}}, "datasets: {} is not allowed; allowed: a mapping from names"),
     ({"datasets": []}, "datasets: [] is not allowed"),
@@ -165,8 +190,8 @@ WRONG = [
                 for name in "ab"
             }
         },
-        'datasets.b.source.url: "https://b.org/t.zip" is not allowed; allowed: the address that '
-        "another dataset already uses for t.zip, https://a.org/t.zip",
+        'datasets.b.source.url: "https://b.org/t.zip" is not allowed; allowed: what '
+        "another dataset states of t.zip, https://a.org/t.zip",
     ),
 ]
 
@@ -185,3 +210,56 @@ def test_the_given_configuration_is_left_alone(schema):
     config = one()
     checked(config, schema)
     assert config == one()
+
+
+def test_datasets_that_share_a_file_share_what_is_known_of_it(schema):
+    config = checked(shared_file(mirrors=["https://c.org/t.zip"], md5="0" * 32), schema)
+    assert downloads(config) == {
+        "t.zip": {
+            "url": "https://a.org/t.zip",
+            "urls": ["https://a.org/t.zip", "https://c.org/t.zip"],
+            "bytes": 7,
+            "md5": "0" * 32,
+        }
+    }
+
+
+def test_the_order_of_keys_means_nothing(schema):
+    entry = one(CSV, {"seed": 1})["datasets"]["mine"]
+    turned = {key: dict(reversed(value.items())) for key, value in reversed(entry.items())}
+    first, second = (checked({"datasets": {"mine": e}}, schema) for e in (entry, turned))
+    assert repr(first) == repr(second)
+
+
+def test_a_key_given_twice_is_refused():
+    text = "datasets:\n  a: {x: 1}\n  b: [{y: 1}]\n  a: {x: 2}\n"
+    with pytest.raises(UserError, match="mine.yaml, line 4: the key a is given twice"):
+        duplicate_keys(text, "mine.yaml")
+    duplicate_keys(text.replace("a: {x: 2}", "c: {x: 1}"), "mine.yaml")
+    duplicate_keys("", "mine.yaml")
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
+def test_what_is_said_to_be_a_papers_dataset_has_its_protocol(file, schema):
+    published = yaml.safe_load((ROOT / "config/paper_values/steck2020_datasets.yaml").read_text())
+    datasets = checked(yaml.safe_load(file.read_text()), schema)["datasets"]
+    for entry in datasets.values():
+        if entry["paper"]:
+            assert entry["protocol"] == published[entry["paper"]]["protocol"]
+
+
+def test_stated_facts_are_the_published_ones():
+    """The table of docs/data.md and the configurations name the same files with the same facts."""
+    table = (ROOT / "docs" / "data.md").read_text()
+    for file in CONFIGS:
+        for entry in yaml.safe_load(file.read_text())["datasets"].values():
+            source = entry["source"]
+            if "url" in source:
+                assert source["url"].partition("://")[2] in table
+                facts = [
+                    f"{source[key]:,}"
+                    for key in ("bytes", "rows", "users", "items")
+                    if key in source
+                ]
+                facts += [source[key][:8] for key in ("sha256", "md5") if key in source]
+                assert [fact for fact in facts if fact not in table] == []

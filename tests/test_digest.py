@@ -14,11 +14,13 @@ def names(script):
 
 
 def test_imports_are_followed_through_modules():
-    assert names("fetch.py") == {
-        "data/fetch.py",
+    assert names("verify_source.py") == {
         "data/archives.py",
+        "data/fetch.py",
         "errors.py",
         "reporting.py",
+        "store/atomic.py",
+        "store/receipt.py",
     }
     assert "data/netflix.py" in names("read_interactions.py")
     assert "data/netflix.py" not in names("split.py")

@@ -193,3 +193,25 @@ def test_threshold_is_strict_and_exact(tmp_path):
 def test_unknown_format():
     with pytest.raises(UserError, match="'excel' is not one of movielens, netflix, msd, csv"):
         read_interactions(__file__, "excel")
+
+
+def test_line_breaks_in_quoted_text_of_other_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.data.delimited.BLOCK_BYTES", 1 << 12)
+    frame = pd.DataFrame({"user": range(3000), "review": "one,\ntwo\n", "item": range(3000)})
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    data = read_interactions(tmp_path / "mine.csv", "csv")
+    assert pairs(data) == [(str(k), str(k)) for k in range(3000)]
+
+
+def test_names_in_capitals_and_the_litter_of_other_systems(tmp_path):
+    litter = {"__MACOSX/ml/._ratings.csv": "x", "ml/RATINGS.CSV": ratings_csv()}
+    path = write_zip(tmp_path / "ML.ZIP", litter)
+    assert pairs(read_interactions(path, "movielens", min_rating=3.5)) == kept(RATINGS)
+
+
+def test_ratings_of_a_parquet_file_may_be_any_number(tmp_path):
+    for ratings in ([2**53 + 1, 1], [2.5, 1.0]):
+        frame = pd.DataFrame({"user": ["a", "b"], "item": ["x", "y"], "r": ratings})
+        frame.to_parquet(tmp_path / "mine.parquet")
+        data = read_interactions(tmp_path / "mine.parquet", "parquet", rating="r", min_rating=2)
+        assert pairs(data) == [("a", "x")]

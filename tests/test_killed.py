@@ -25,13 +25,14 @@ def hang(descriptor):
 os.fsync = hang
 """
 KILLED = {
-    "fetch": "ml-20m.zip",
-    "verify_source": "source.json",
-    "read_interactions": "interactions.h5",
+    "fetch": "/.ml-20m.zip",
+    "verify_source": "ratings/.source.json",
+    "read_interactions": "ratings/.interactions.h5",
     "generate_interactions": "small/.interactions.h5",
-    "split": "split.h5",
-    "published_csv": "train.csv",
-    "steck2020_table1_datasets": "steck2020_table1_datasets.md",
+    "split": "ratings/.split.h5",
+    "published_csv": "small/csv/.train.csv",
+    "steck2020_table1_datasets": ".steck2020_table1_datasets.md",
+    "dataset_long_tails": ".dataset_long_tails.pdf",
 }
 
 
@@ -43,7 +44,8 @@ def test_killed_in_the_middle_of_a_rule(rule, victim, project, finished_both, mi
     """SIGKILL of the job or of Snakemake with it: a rerun gives what an undisturbed run gives."""
     prepare(project, mirror)
     kill_at(KILLED[rule], victim, project)
-    assert not any(file.name == KILLED[rule] for file in project.path("results").rglob("*"))
+    final = KILLED[rule].replace("/.", "/").lstrip(".")
+    assert not any(str(file).endswith(final) for file in project.path("results").rglob("*"))
     if victim == "everything":  # Snakemake's own lock is left: it says so, and how to remove it
         assert "--unlock" in project.fails(COMMAND)
         project.ok(f"{COMMAND} --unlock")
@@ -109,7 +111,7 @@ def contents(project):
     results = project.path("results")
     return {
         str(file.relative_to(results)): file.read_bytes()
-        for folder in ("data", "tables")
+        for folder in ("data", "figures", "tables")
         for file in (results / folder).rglob("*")
         if file.is_file()
     }

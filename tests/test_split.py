@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from reference_split import reference_split
 
-from lindrop import store
 from lindrop.data.formats import read_interactions
 from lindrop.data.interactions import RawCounts, from_codes
 from lindrop.data.published_csv import write_published_csv
 from lindrop.data.split import Protocol, split
 from lindrop.errors import UserError
+from lindrop.store import split as store
 
 GENERATED = Path(__file__).parent / "generated"
 FILES = [
@@ -165,8 +165,11 @@ def test_no_user_and_no_interaction_is_lost_or_shared():
     parts = result.parts()
     assert set(parts["train"].uid) == set(result.user_range("train"))
     for part in ("validation", "test"):
-        users = set(parts[f"{part}/fold_in"].uid) | set(parts[f"{part}/held_out"].uid)
-        assert users <= set(result.user_range(part))
+        fold_in, held_out = parts[f"{part}/fold_in"], parts[f"{part}/held_out"]
+        assert set(fold_in.uid) | set(held_out.uid) == set(result.user_range(part))
+    items = {item for events in parts.values() for item in events.sid}
+    assert items == set(range(len(result.items)))
+    assert sum(map(len, parts.values())) == result.counts.interactions
 
 
 def test_splitting_twice_gives_the_same_fingerprint(tmp_path):
@@ -183,9 +186,34 @@ def test_splitting_twice_gives_the_same_fingerprint(tmp_path):
         assert file.attrs["split_sha256"] != digests[0]
 
 
+def test_held_out_users_may_lose_every_row(tmp_path):
+    rows = [("a", "1"), ("b", "2"), ("c", "3"), *[("d", "4")] * 6]
+    expected = reference_split(rows, heldout_users=1, min_user=0, min_item=0)
+    result = split(interactions_of(rows), Protocol(1))
+    for name, content in files_of(result, tmp_path).items():
+        assert content.decode() == expected[name], name
+    store.write_split(tmp_path / "split.h5", result, {"format": "csv"})
+    again = store.read_split(tmp_path / "split.h5")
+    assert [len(events) for events in again.parts().values()] == [
+        len(events) for events in result.parts().values()
+    ]
+
+
+def test_what_the_filters_dropped_is_counted():
+    rows = [("1", "a"), ("1", "a"), ("2", "a"), ("2", "b"), ("3", "a"), ("3", "a"), ("4", "c")]
+    rows += [(user, "a") for user in "5678" for _ in range(2)]
+    counts = split(interactions_of(rows), Protocol(1, None, 2, 2)).counts
+    # b and c go first (one row each), then 2 (one row left); 4 had only c
+    assert (counts.items_dropped, counts.users_dropped) == (2, 1)
+    assert (counts.users, counts.items, counts.interactions) == (6, 1, 12)
+    assert counts.duplicate_rows == 6
+
+
 def test_more_held_out_users_than_users():
     rows = [(str(user), "a") for user in range(10)]
-    with pytest.raises(UserError, match=r"heldout_users is 5 .* only 10 users .* below 5"):
+    with pytest.raises(UserError, match=r"only 2 users .* at least 3 are needed"):
+        split(interactions_of(rows[:2]), Protocol(1))
+    with pytest.raises(UserError, match=r"heldout_users is 5 .* only 10 users .* to 4 or less"):
         split(interactions_of(rows), Protocol(5))
 
 

@@ -9,12 +9,14 @@ import time
 import h5py
 import numpy as np
 import pytest
+from configurations import SMALL
 from conftest import ROOT
 
-from lindrop import store
-from lindrop.atomic import atomic
 from lindrop.data.interactions import Interactions, RawCounts
 from lindrop.errors import UserError
+from lindrop.store.atomic import atomic
+from lindrop.store.interactions import read_interactions, write_interactions
+from lindrop.store.split import read_split
 
 EVENTS = Interactions(
     user=np.array([1, 0, 1], np.int32),
@@ -28,8 +30,8 @@ EVENTS = Interactions(
 
 def test_interactions_come_back_as_they_were(tmp_path):
     path = tmp_path / "new folder" / "interactions.h5"
-    store.write_interactions(path, EVENTS, {"format": "csv", "verified_by": None})
-    again, source = store.read_interactions(path)
+    write_interactions(path, EVENTS, {"format": "csv", "verified_by": None})
+    again, source = read_interactions(path)
     for name in ("user", "item", "user_ids", "item_ids"):
         np.testing.assert_array_equal(getattr(again, name), getattr(EVENTS, name))
     assert again.user.dtype == np.int32
@@ -40,7 +42,7 @@ def test_interactions_come_back_as_they_were(tmp_path):
 
 def test_the_same_content_gives_the_same_bytes(tmp_path):
     for name in ("a.h5", "b.h5"):
-        store.write_interactions(tmp_path / name, EVENTS, {"format": "csv"})
+        write_interactions(tmp_path / name, EVENTS, {"format": "csv"})
     assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
 
 
@@ -52,11 +54,11 @@ def test_a_file_of_another_kind_is_refused(content, tmp_path):
     elif content == "foreign":
         h5py.File(path, "w").close()
     elif content != "absent":
-        store.write_interactions(path, EVENTS, {})
+        write_interactions(path, EVENTS, {})
     if content == "cut short":
         path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(UserError, match=rf"{path}: .*delete it") as caught:
-        store.read_split(path)
+        read_split(path)
     assert "\n" not in str(caught.value)
 
 
@@ -79,7 +81,9 @@ def test_a_killed_write_leaves_nothing_that_looks_finished(tmp_path):
     path = tmp_path / "file"
     code = f"""
 import time
-from lindrop.atomic import atomic
+from lindrop.store.atomic import atomic
+from lindrop.store.interactions import read_interactions, write_interactions
+from lindrop.store.split import read_split
 with atomic({str(path)!r}) as partial:
     partial.write_text("half")
     time.sleep(60)
@@ -96,47 +100,28 @@ with atomic({str(path)!r}) as partial:
     assert [file.read_text() for file in tmp_path.iterdir()] == ["whole"]
 
 
-@pytest.fixture
-def tiny_disk(tmp_path):
-    """A file system of 1 MB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, text=True
-    )
+@pytest.fixture(params=["40k", "60k", "100k", "140k", "400k"])
+def tiny_disk(request, project):
+    """A project whose results lie on a very small file system."""
+    disk = project.path("results")
+    disk.joinpath(".gitkeep").unlink()
+    options = ["-t", "tmpfs", "-o", f"size={request.param}", "tmpfs"]
+    mount = subprocess.run(["mount", *options, disk], capture_output=True, text=True)
     if mount.returncode:
         pytest.skip(f"cannot mount a small file system here: {mount.stderr.strip()}")
     yield disk
     subprocess.run(["umount", disk], check=True)
 
 
-FULL = """
-import numpy as np
-from pathlib import Path
-from lindrop import store
-from lindrop.data.interactions import Interactions, RawCounts
-from lindrop.reporting import job
-noise = np.random.default_rng(0).integers(0, 2**31, 10**6).astype(np.int32)
-ids = np.array(["x"], object)
-with job("log.txt"):
-    data = Interactions(noise, noise, ids, ids, None, RawCounts(1, 1, 1))
-    store.write_interactions(Path({path!r}), data, {{}})
-"""
-
-
-def test_disk_full_is_one_clear_line(tiny_disk, tmp_path):
-    path = str(tiny_disk / "interactions.h5")
-    env = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
-    done = subprocess.run(
-        [sys.executable, "-c", FULL.format(path=path)],
-        env=env,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("lindrop: error: disk full while writing")
-    assert path in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert list(tiny_disk.iterdir()) == []
-    assert "disk full" in (tmp_path / "log.txt").read_text()
+def test_disk_full_is_one_clear_line(tiny_disk, project):
+    """Whichever job it hits: no traceback of ours, no half-written output, room makes it go on."""
+    project.write("config/small.yaml", SMALL)
+    run = "snakemake --cores 1 --configfile config/small.yaml --profile workflow/profiles/local"
+    output = project.fails(run)
+    lines = {line for line in output.splitlines() if line.startswith("lindrop: error:")}
+    assert len(lines) == 1, output
+    assert "disk full" in lines.pop()
+    assert "Traceback" not in output.replace("[Errno 28]", "")
+    assert [file for file in tiny_disk.rglob("*") if "partial" in file.name] == []
+    subprocess.run(["mount", "-o", "remount,size=50m", tiny_disk], check=True)
+    project.ok(run)

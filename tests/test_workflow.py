@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from configurations import SMALL, TABLE, rows, rules_run
+from configurations import RATINGS, SMALL, TABLE, rows, rules_run
 from conftest import Project, copy_project
 
 
@@ -39,16 +39,20 @@ def test_every_job_leaves_its_log_and_its_benchmark(finished):
 
 
 def test_heavy_rules_take_every_core(project):
-    project.write("config/small.yaml", SMALL)
-    output = project.ok("snakemake -n --cores 5 --configfile config/small.yaml")
+    both = SMALL + RATINGS.replace("datasets:\n", "") % ("", "path: README.md")
+    project.write("config/both.yaml", both)
+    targets = "all results/data/small/csv"
+    output = project.ok(f"snakemake -n --cores 5 {targets} --configfile config/both.yaml")
     jobs = re.split(r"\n(?=rule )", output)
     threads = {
         rules_run(job)[0]: int(re.search(r"threads: (\d+)", job)[1]) if "threads:" in job else 1
         for job in jobs
         if rules_run(job)
     }
-    assert threads["generate_interactions"] == threads["split"] == 5
-    assert threads["steck2020_table1_datasets"] == 1
+    light = {"verify_source", "steck2020_table1_datasets", "all"}
+    assert {rule for rule, number in threads.items() if number == 1} == light
+    assert {threads[rule] for rule in threads.keys() - light} == {5}
+    assert len(threads) == len(light) + 5
 
 
 def test_the_report_has_every_table_with_its_caption(finished):
@@ -92,3 +96,22 @@ def test_a_changed_module_reruns_the_rules_that_use_it(project):
     module = project.path("workflow/lindrop/data/split.py")
     module.write_text(module.read_text() + "\n# changed\n")
     assert "split" in rules_run(project.ok(run))
+
+
+def test_the_workflow_can_be_a_module_of_another(project):
+    """As the Snakemake workflow catalog promises for standardised workflows."""
+    project.write("config/small.yaml", SMALL)
+    project.write(
+        "other/Snakefile",
+        f"""
+module lindrop:
+    snakefile: "{project.path("workflow/Snakefile")}"
+    config: {{"datasets": {{"tiny": {{
+        "source": {{"format": "synthetic", "users": 400, "items": 60, "interactions": 6000}},
+        "protocol": {{"heldout_users": 50}}}}}}}}
+
+use rule * from lindrop
+""",
+    )
+    project.ok("cd other && snakemake --cores 2 results/data/tiny/split.h5")
+    assert project.path("other/results/data/tiny/split.h5").exists()

@@ -3,19 +3,28 @@
 import difflib
 import json
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
 
-from lindrop.data.synthetic.recipe import PRESETS
+from lindrop.data.synthetic.recipe import recipe_of
 from lindrop.errors import UserError
 
 Schema = dict[str, Any]
+Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator,
+    # 50.0 is a whole number to the standard, but not to code that counts with it
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
 # Keywords that this module follows itself, to name the key in its own words.
 NESTED = ("properties", "additionalProperties", "items", "required", "propertyNames", "oneOf")
@@ -41,15 +50,41 @@ def load_schema(path: Path) -> Schema:
 
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """The configuration with every default filled in; UserError on the first mistake."""
-    config = json.loads(json.dumps(config, default=str))  # plain, and ours to fill
-    _check(config, schema, "")
-    for name, entry in config["datasets"].items():
+    filled = _check(_plain(config), schema, "")
+    for name, entry in filled["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
-    _check_downloads(config)
-    folder = config["data_dir"]
+    downloads(filled)
+    folder = filled["data_dir"]
     if folder is not None and not Path(folder).is_dir():
         raise mistake("data_dir", folder, "the path of an existing folder")
-    return dict(config)
+    return dict(filled)
+
+
+def duplicate_keys(text: str, file: str) -> None:
+    """Refuse a YAML text that gives a key twice: readers keep the last one silently."""
+    todo = [yaml.compose(text)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, yaml.SequenceNode):
+            todo += node.value
+        if not isinstance(node, yaml.MappingNode):
+            continue
+        seen = set()
+        for key, value in node.value:
+            if key.value in seen:
+                line = key.start_mark.line + 1
+                raise UserError(f"{file}, line {line}: the key {key.value} is given twice")
+            seen.add(key.value)
+            todo.append(value)
+
+
+def _plain(value: Any) -> Any:
+    """A copy in which YAML's dates and the like are text, also as keys."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def mistake(key: str, value: Any, allowed: str) -> UserError:
@@ -65,42 +100,45 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _check(value: Any, schema: Schema, key: str) -> None:
-    """Check one value, then what is inside it; defaults are filled on the way down."""
+def _check(value: Any, schema: Schema, key: str) -> Any:
+    """Check one value and what is inside it; returns it with defaults, keys in schema order."""
     if "oneOf" in schema:
         schema = _branch(value, schema, key)
     if isinstance(value, float) and not math.isfinite(value):
         raise mistake(key, str(value), allowed(schema))
     flat = {name: rule for name, rule in schema.items() if name not in NESTED}
-    for error in jsonschema.Draft202012Validator(flat).iter_errors(value):
+    for error in Validator(flat).iter_errors(value):
         raise mistake(key or "the file", value, allowed(schema)) from error
     if isinstance(value, list):
-        for index, entry in enumerate(value):
-            _check(entry, schema.get("items", {}), f"{key}[{index}]")
+        inner = schema.get("items", {})
+        return [_check(entry, inner, f"{key}[{index}]") for index, entry in enumerate(value)]
     if isinstance(value, dict):
-        for name, inner in _children(value, schema, key):
-            _check(value[name], inner, _joined(key, name))
+        return _check_keys(value, schema, key)
+    return value
 
 
-def _children(value: dict[str, Any], schema: Schema, key: str) -> Iterator[tuple[str, Schema]]:
+def _check_keys(value: dict[str, Any], schema: Schema, key: str) -> dict[str, Any]:
     known = schema.get("properties", {})
     free = schema.get("additionalProperties")
     names = schema.get("propertyNames")
     for name in value:
         if name not in known and not isinstance(free, dict):
             raise UserError(_unknown(_joined(key, name), name, value[name], known))
-        if names and not jsonschema.Draft202012Validator(names).is_valid(name):
+        if names and not Validator(names).is_valid(name):
             raise mistake(f"a name in {key}", name, allowed(names))
     for name in schema.get("required", []):
         if name not in value:
             raise UserError(
                 f"config: {_joined(key, name)} is missing; allowed: {allowed(known[name])}"
             )
-    for name, inner in known.items():
-        if name not in value and "default" in inner:
-            value[name] = deepcopy(inner["default"])
-    for name in value:
-        yield name, known.get(name, free)
+    defaults = {
+        name: deepcopy(inner["default"]) for name, inner in known.items() if name not in value
+    }
+    ordered = [*known, *(name for name in value if name not in known)]
+    return {
+        name: _check((value | defaults)[name], known.get(name, free), _joined(key, name))
+        for name in ordered
+    }
 
 
 def _unknown(key: str, name: str, value: Any, known: Mapping[str, Any]) -> str:
@@ -168,14 +206,25 @@ def _check_dataset(key: str, entry: dict[str, Any]) -> None:
         return
     if source["path"] is None and source["url"] is None:
         raise UserError(f"config: {key}.source: neither path nor url is given; set one of them")
-    if source["path"] is not None and not Path(source["path"]).exists():
-        raise mistake(f"{key}.source.path", source["path"], "the path of an existing file")
+    if source["path"] is not None:
+        source["path"] = _checked_path(f"{key}.source.path", source["path"])
     if protocol["min_rating"] is not None and source.get("rating", "in the format") is None:
         raise mistake(
             f"{key}.protocol.min_rating",
             protocol["min_rating"],
             "null, unless source.rating names the column of ratings",
         )
+    columns = [source[name] for name in ("user", "item", "rating") if source.get(name) is not None]
+    if len(set(columns)) < len(columns):
+        raise UserError(f"config: {key}.source: user, item and rating must be different columns")
+
+
+def _checked_path(key: str, path: str) -> str:
+    if re.search("[{}<>]", path):
+        raise mistake(key, path, "a path without { } < >, which mean something to Snakemake")
+    if not Path(path).exists():
+        raise mistake(key, path, "the path of an existing file")
+    return str(Path(path))
 
 
 def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any]) -> None:
@@ -185,9 +234,7 @@ def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any])
             protocol["min_rating"],
             "null, as synthetic interactions have no ratings",
         )
-    sizes = {name: source[name] for name in ("users", "items", "interactions")}
-    given = {name: size for name, size in sizes.items() if size is not None}
-    recipe = replace(PRESETS[source["preset"]], **given)
+    recipe = recipe_of(**{name: value for name, value in source.items() if name != "format"})
     if problem := recipe.problem():
         raise UserError(f"config: {key}.source: {problem}")
     if 2 * protocol["heldout_users"] >= recipe.users:
@@ -200,20 +247,29 @@ def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any])
 
 def download_name(url: str) -> str:
     """The name under which a download is kept: the last part of its address."""
-    return url.partition("?")[0].rpartition("/")[2]
+    return re.split("[?#]", url)[0].rpartition("/")[2]
 
 
-def _check_downloads(config: Mapping[str, Any]) -> None:
-    """Downloads are kept by file name, so that two datasets can share one."""
-    addresses: dict[str, str] = {}
+def downloads(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What is known of every file that may be downloaded, by name: datasets can share one.
+
+    Addresses are collected from all entries that name the file; what they state of it must agree.
+    """
+    files: dict[str, dict[str, Any]] = {}
     for name, entry in config["datasets"].items():
-        url = entry["source"].get("url")
+        source, key = entry["source"], f"datasets.{name}.source"
+        url = source.get("url")
         if url is None:
             continue
-        file = download_name(url)
-        if addresses.setdefault(file, url) != url:
-            raise mistake(
-                f"datasets.{name}.source.url",
-                url,
-                f"the address that another dataset already uses for {file}, {addresses[file]}",
-            )
+        if not re.fullmatch(DOWNLOAD_NAME, download_name(url)):
+            raise mistake(f"{key}.url", url, "an address that ends in a plain file name")
+        known = files.setdefault(download_name(url), {"url": url, "urls": [url]})
+        for fact in ("url", "bytes", "sha256", "md5"):
+            if source[fact] is not None and known.setdefault(fact, source[fact]) != source[fact]:
+                raise mistake(
+                    f"{key}.{fact}",
+                    source[fact],
+                    f"what another dataset states of {download_name(url)}, {known[fact]}",
+                )
+        known["urls"] += [mirror for mirror in source["mirrors"] if mirror not in known["urls"]]
+    return files

@@ -6,3 +6,6 @@ class UserError(Exception):
 
     The message is one line: what is wrong, where, and what to do about it.
     """
+
+    def __str__(self) -> str:
+        return " ".join(super().__str__().splitlines())

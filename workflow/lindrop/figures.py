@@ -1,11 +1,11 @@
 """One style for every figure, and its data beside it: a claim never reads pixels."""
 
+import io
 from pathlib import Path
 from typing import Any, Protocol
 
 import matplotlib
 import pandas as pd
-from cycler import cycler
 
 matplotlib.use("Agg")  # figures are files: no display is needed, none is looked for
 
@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lindrop.atomic import atomic
+from lindrop.store.atomic import atomic
 
 WIDTH = 6.75  # inches, the text width of a two-column paper
 # Okabe and Ito's palette: told apart by colour-blind readers and in grey
@@ -28,7 +28,7 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
-    "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.prop_cycle": plt.cycler(color=COLOURS),
     "grid.alpha": 0.25,
     "grid.linewidth": 0.5,
     "legend.frameon": False,
@@ -61,6 +61,8 @@ def save(figure: Figure, data: pd.DataFrame, files: FigureFiles) -> None:
         (files.pdf, {"CreationDate": None, "Producer": None, "Creator": None}),
         (files.png, {"Software": None}),
     ):
+        image = io.BytesIO()  # matplotlib does not survive a disk that fills up under it
+        figure.savefig(image, format=Path(path).suffix[1:], metadata=metadata)
         with atomic(path) as partial:
-            figure.savefig(partial, format=Path(path).suffix[1:], metadata=metadata)
+            partial.write_bytes(image.getvalue())
     plt.close(figure)

@@ -26,6 +26,7 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
+    logging.raiseExceptions = False  # a log that cannot be written must not hide why
     hooks = sys.excepthook, sys.unraisablehook
     # h5py prints a traceback for every object that it cannot close on a full disk: to the log
     sys.excepthook = lambda kind, error, trace: logger.info("while closing: %s", error)
@@ -35,23 +36,34 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
     except UserError as error:
         _report(str(error))
         raise SystemExit(1) from error
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            logger.exception("unexpected error")
-            raise
-        file = error.filename or "an output"
-        _report(f"disk full while writing {file}: free some space and rerun")
-        os._exit(1)  # HDF5 crashes when it closes, at exit, a file that it could not write
     except MemoryError as error:
         _report(f"out of memory ({error}): use a machine with more memory or a smaller dataset")
         raise SystemExit(1) from error
-    except Exception:
+    except Exception as error:
+        if _disk_is_full(error):
+            file = getattr(error, "filename", None) or "an output"
+            _report(f"disk full while writing {file}: free some space and rerun")
+            os._exit(1)  # HDF5 crashes when it closes, at exit, a file that it could not write
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            _report(f"{error.filename}: {error.strerror}")
+            raise SystemExit(1) from error
         logger.exception("unexpected error")
         raise
     finally:
         sys.excepthook, sys.unraisablehook = hooks
         logger.removeHandler(handler)
         handler.close()
+
+
+def _disk_is_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, is the disk's: HDF5 wraps it in several ways."""
+    if error is None:
+        return False
+    return (
+        getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        or "No space left" in str(error)
+        or _disk_is_full(error.__cause__ or error.__context__)
+    )
 
 
 def _report(message: str) -> None:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from lindrop.atomic import atomic
+from lindrop.store.atomic import atomic
 
 MISSING = "–"
 LATEX_SPECIAL = re.compile(r"([&%$#_{}])")

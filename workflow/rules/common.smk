@@ -1,16 +1,26 @@
 # Functions that the rules share. No rule stands here.
 import sys
 
-from lindrop.config import checked, download_name, load_schema
+from lindrop.config import (
+    checked,
+    download_name,
+    downloads,
+    duplicate_keys,
+    load_schema,
+)
+from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 
-WORKFLOW = Path(workflow.basedir).resolve()
-if WORKFLOW.name != "workflow":  # entered through the Snakefile at the top
-    WORKFLOW = WORKFLOW / "workflow"
+WORKFLOW = Path(str(workflow.current_basedir)).resolve().parent
 
 try:
-    config = checked(config, load_schema(WORKFLOW / "schemas" / "config.schema.yaml"))
+    for file in workflow.configfiles:
+        duplicate_keys(Path(file).read_text(encoding="utf-8"), str(file))
+    # in place: scripts see the same configuration, defaults included
+    config.update(
+        checked(config, load_schema(WORKFLOW / "schemas" / "config.schema.yaml"))
+    )
 except UserError as error:
     sys.exit(f"lindrop: error: {error}")
 
@@ -20,11 +30,7 @@ SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"
 ]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
-DOWNLOADS = {
-    download_name(DATASETS[name]["source"]["url"]): DATASETS[name]["source"]
-    for name in FROM_FILES
-    if DATASETS[name]["source"]["url"]
-}
+DOWNLOADS = downloads(config)
 
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
 HEAVY = workflow.resource_settings.cores or 8
@@ -40,14 +46,22 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def source(key):
-    """A value of a dataset's source, as a function of the wildcards."""
-    return lambda wildcards: DATASETS[wildcards.dataset]["source"].get(key)
+def source(*keys):
+    """Some of a dataset's source, by name, as a function of the wildcards.
+
+    Names are part of the parameter: Snakemake compares the set of values, and two keys that swap
+    their values would look unchanged.
+    """
+    return lambda wildcards: {
+        key: DATASETS[wildcards.dataset]["source"][key]
+        for key in keys
+        if key in DATASETS[wildcards.dataset]["source"]
+    }
 
 
-def protocol(key):
-    """A value of a dataset's protocol, as a function of the wildcards."""
-    return lambda wildcards: DATASETS[wildcards.dataset]["protocol"][key]
+def protocol(wildcards):
+    """A dataset's protocol, by name."""
+    return DATASETS[wildcards.dataset]["protocol"]
 
 
 def source_file(wildcards):
@@ -64,7 +78,30 @@ def source_file(wildcards):
     return f"<results>/downloads/{file}"
 
 
-def text_mb(wildcards, input):
-    """Size of a dataset's text: archives hold about four times what they weigh."""
-    packed = Path(input.file).suffix in (".zip", ".gz", ".tgz")
-    return input.size_mb * (4 if packed else 1)
+def folder_state(wildcards):
+    """What tells that a folder's files changed; Snakemake looks at the folder itself only."""
+    folder = Path(DATASETS[wildcards.dataset]["source"]["path"] or "")
+    if folder == Path() or not folder.is_dir():
+        return ""
+    return [
+        (f.name, f.stat().st_size, f.stat().st_mtime_ns)
+        for f in sorted(folder.rglob("*"))
+    ]
+
+
+def text_mb(path):
+    """Size of the text in a file or folder: archives hold about four times what they weigh."""
+    path = Path(path)
+    files = (
+        [path]
+        if path.is_file()
+        else [file for file in path.rglob("*") if file.is_file()]
+    )
+    packed = {".zip": 4, ".gz": 4, ".tgz": 4, ".parquet": 12}
+    return sum(f.stat().st_size * packed.get(f.suffix.lower(), 1) for f in files) / 1e6
+
+
+def generated_rows(wildcards):
+    """Interactions that the generator is asked for."""
+    asked = DATASETS[wildcards.dataset]["source"]
+    return asked["interactions"] or PRESETS[asked["preset"]].interactions

@@ -21,14 +21,8 @@ rule fetch:
         mem_mb=300,
         runtime=600,
     params:
-        code=code("fetch.py"),
-        urls=lambda wildcards: [
-            DOWNLOADS[wildcards.file]["url"],
-            *DOWNLOADS[wildcards.file]["mirrors"],
-        ],
-        bytes=lambda wildcards: DOWNLOADS[wildcards.file]["bytes"],
-        sha256=lambda wildcards: DOWNLOADS[wildcards.file]["sha256"],
-        md5=lambda wildcards: DOWNLOADS[wildcards.file]["md5"],
+        # all that is a reason to download again; what else is known of the file, the script looks up
+        url=lambda wildcards: DOWNLOADS[wildcards.file]["url"],
     script:
         "../scripts/fetch.py"
 
@@ -50,9 +44,8 @@ rule verify_source:
         runtime=30,
     params:
         code=code("verify_source.py"),
-        bytes=source("bytes"),
-        sha256=source("sha256"),
-        md5=source("md5"),
+        expected=source("bytes", "sha256", "md5"),
+        folder=folder_state,
     script:
         "../scripts/verify_source.py"
 
@@ -74,18 +67,13 @@ rule read_interactions:
     threads: HEAVY
     resources:
         mem_mb=lambda wildcards, input, attempt: 500
-        + 1.3 * attempt * text_mb(wildcards, input),
+        + 1.3 * attempt * text_mb(input.file),
         runtime=60,
     params:
         code=code("read_interactions.py"),
-        format=source("format"),
-        user=source("user"),
-        item=source("item"),
-        rating=source("rating"),
-        n_rows=source("rows"),
-        n_users=source("users"),
-        n_items=source("items"),
-        min_rating=protocol("min_rating"),
+        layout=source("format", "user", "item", "rating"),
+        stated=source("rows", "users", "items"),
+        min_rating=lambda wildcards: protocol(wildcards)["min_rating"],
     script:
         "../scripts/read_interactions.py"
 
@@ -103,15 +91,13 @@ rule generate_interactions:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        mem_mb=lambda wildcards, attempt: (300 + 24e-6 * generated_rows(wildcards))
+        * attempt,
         runtime=60,
     params:
         code=code("generate_interactions.py"),
-        preset=source("preset"),
+        recipe=source("preset", "users", "items", "interactions"),
         seed=config["seed"],
-        n_users=source("users"),
-        n_items=source("items"),
-        n_interactions=source("interactions"),
     script:
         "../scripts/generate_interactions.py"
 
@@ -133,12 +119,7 @@ rule split:
         runtime=60,
     params:
         code=code("split.py"),
-        heldout_users=protocol("heldout_users"),
-        min_rating=protocol("min_rating"),
-        min_user_interactions=protocol("min_user_interactions"),
-        min_item_users=protocol("min_item_users"),
-        test_fraction=protocol("test_fraction"),
-        seed=protocol("seed"),
+        protocol=protocol,
     script:
         "../scripts/split.py"
 

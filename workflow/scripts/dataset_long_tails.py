@@ -3,7 +3,7 @@ import pandas as pd
 from lindrop.data.long_tails import draw_long_tails, long_tails
 from lindrop.figures import save
 from lindrop.reporting import job
-from lindrop.store import read_split
+from lindrop.store.split import read_split
 
 with job(snakemake.log[0]):
     datasets = zip(snakemake.params.names, snakemake.input, strict=True)

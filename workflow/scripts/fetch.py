@@ -1,9 +1,10 @@
 from pathlib import Path
 
+from lindrop.config import downloads
 from lindrop.data.fetch import Expected, fetch
 from lindrop.reporting import job
 
 with job(snakemake.log[0]):
-    params = snakemake.params
-    expected = Expected(params.bytes, params.sha256, params.md5)
-    fetch(params.urls, Path(snakemake.output[0]), expected)
+    known = downloads(snakemake.config)[snakemake.wildcards.file]
+    expected = Expected(known.get("bytes"), known.get("sha256"), known.get("md5"))
+    fetch(known["urls"], Path(snakemake.output[0]), expected)

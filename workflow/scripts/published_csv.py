@@ -2,7 +2,7 @@ from pathlib import Path
 
 from lindrop.data.published_csv import write_published_csv
 from lindrop.reporting import job
-from lindrop.store import read_split
+from lindrop.store.split import read_split
 
 with job(snakemake.log[0]):
     folder = Path(snakemake.output[0])

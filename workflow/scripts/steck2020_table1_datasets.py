@@ -5,7 +5,7 @@ import yaml
 
 from lindrop.data.provenance import dataset_row
 from lindrop.reporting import job
-from lindrop.store import read_split_facts
+from lindrop.store.split import read_split_facts
 from lindrop.tables import write_table
 
 with job(snakemake.log[0]):

@@ -1,9 +1,9 @@
-"""Open the ratings inside whatever holds them: a zip, a gzip, a tar, a folder or the plain file."""
+"""Open the ratings inside whatever holds them: a zip, a gzip, a folder or the plain file."""
 
 import gzip
 import io
+import lzma
 import re
-import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,7 +17,11 @@ from lindrop.errors import UserError
 from lindrop.reporting import Progress
 
 GZIP_MAGIC = b"\x1f\x8b"
-DAMAGED = (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, tarfile.ReadError)
+UNSUPPORTED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"7z\xbc\xaf": "7-zip"}
+TAR_MAGIC = b"ustar"
+TAR_MAGIC_AT = 257
+ENCRYPTED = 0x1  # flag bit of a zip member
+DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
 
 
 @dataclass(frozen=True)
@@ -29,54 +33,68 @@ class Member:
     open: Callable[[], Any]
 
 
-def members(path: Path, wanted: str) -> list[Member]:
+def members(path: Path, wanted: str, described: str) -> list[Member]:
     """The texts in `path` whose file name matches the regular expression `wanted`, by name.
 
-    A plain or gzipped file is taken whatever its name: the user pointed at it.
+    A plain or gzipped file is taken whatever its name: the user pointed at it. `described` is
+    `wanted` for people.
     """
     if path.is_dir():
-        found = [
-            Member(str(file), file.stat().st_size, partial(file.open, "rb"))
-            for file in sorted(path.rglob("*"))
-            if re.fullmatch(wanted, file.name)
-        ]
-        return _not_empty(found, path, wanted)
-    with readable(str(path)):
-        if not path.exists():
-            raise UserError(f"{path}: no such file")
-        if zipfile.is_zipfile(path):
-            return _not_empty(_zip_members(path, wanted), path, wanted)
-    head = first_bytes(path)
-    if not head:
-        raise UserError(f"{path}: the file is empty")
-    if head.startswith(b"PK"):
-        raise UserError(f"{path}: the zip archive is damaged or cut short; delete it and rerun")
-    if is_web_page(head):
-        raise UserError(f"{path}: a web page, not the file; download it anew and rerun")
-    if head.startswith(GZIP_MAGIC):
-        return [Member(str(path), None, lambda: gzip.open(path))]
-    return [Member(str(path), path.stat().st_size, lambda: path.open("rb"))]
+        files = [file for file in sorted(path.rglob("*")) if _is_wanted(file.name, wanted)]
+        found = [Member(str(f), f.stat().st_size, partial(f.open, "rb")) for f in files]
+    elif zipfile.is_zipfile(path):
+        with readable(str(path)):
+            found = _zip_members(path, wanted)
+    else:
+        found = [_single(path)]
+    if not found:
+        raise UserError(f"{path}: holds no file named {described}; is this the right archive?")
+    return found
+
+
+def _is_wanted(name: str, wanted: str) -> bool:
+    """By the last part of the name; `._x` is what macOS adds beside every x."""
+    last = name.rpartition("/")[2]
+    return not last.startswith("._") and bool(re.fullmatch(wanted, last, re.IGNORECASE))
 
 
 def _zip_members(path: Path, wanted: str) -> list[Member]:
-    with zipfile.ZipFile(path) as archive:
-        infos = sorted(archive.infolist(), key=lambda info: info.filename)
-
     def opener(info: zipfile.ZipInfo) -> Callable[[], Any]:
         return lambda: zipfile.ZipFile(path).open(info)
 
-    return [
-        Member(f"{path}: {info.filename}", info.file_size, opener(info))
-        for info in infos
-        if not info.is_dir() and re.fullmatch(wanted, info.filename.rsplit("/", 1)[-1])
-    ]
+    with zipfile.ZipFile(path) as archive:
+        infos = sorted(archive.infolist(), key=lambda info: info.filename)
+    found = [info for info in infos if not info.is_dir() and _is_wanted(info.filename, wanted)]
+    for info in found:
+        if info.flag_bits & ENCRYPTED:
+            raise UserError(
+                f"{path}: {info.filename} is encrypted; unpack it and set `path` to what comes out"
+            )
+    return [Member(f"{path}: {info.filename}", info.file_size, opener(info)) for info in found]
 
 
-def _not_empty(found: list[Member], path: Path, wanted: str) -> list[Member]:
-    if not found:
-        readable_names = wanted.replace("\\", "").replace("|", " or ")
-        raise UserError(f"{path}: holds no file named {readable_names}; is this the right archive?")
-    return found
+def _single(path: Path) -> Member:
+    head = first_bytes(path)
+    if not head:
+        raise UserError(f"{path}: the file is empty")
+    if is_web_page(head):
+        raise UserError(f"{path}: a web page, not the file; download it anew and rerun")
+    if head.startswith(b"PK"):
+        raise UserError(f"{path}: the zip archive is damaged or cut short; delete it and rerun")
+    unsupported = [name for magic, name in UNSUPPORTED.items() if head.startswith(magic)]
+    if head.startswith(GZIP_MAGIC):
+        with readable(str(path)), gzip.open(path) as stream:
+            head = stream.read(len(head))
+    if is_tar(head):
+        unsupported = ["tar"]
+    if unsupported:
+        raise UserError(
+            f"{path}: {unsupported[0]} archives of this format are not read; unpack it and set "
+            "`path` to the file from inside it"
+        )
+    if first_bytes(path).startswith(GZIP_MAGIC):
+        return Member(str(path), None, partial(gzip.open, path))
+    return Member(str(path), path.stat().st_size, partial(path.open, "rb"))
 
 
 def is_web_page(head: bytes) -> bool:
@@ -84,46 +102,29 @@ def is_web_page(head: bytes) -> bool:
     return head.lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
+def is_tar(head: bytes) -> bool:
+    """Told by the first bytes, decompressed."""
+    return head[TAR_MAGIC_AT:].startswith(TAR_MAGIC)
+
+
 def first_bytes(path: Path, count: int = 512) -> bytes:
     with path.open("rb") as file:
         return file.read(count)
 
 
-def is_tar(path: Path) -> bool:
-    """A tar, compressed or not (a gzipped text is not one)."""
-    return path.is_file() and tarfile.is_tarfile(path)
-
-
-def tar_members(path: Path, wanted: str, nested: str) -> Iterator[tuple[str, bytes]]:
-    """Name and content of matching files in a tar, and in tars of name `nested` inside it.
-
-    Read as a stream, once, front to back: the Netflix archive is a tar of 17,770 files in a gzip.
-    """
-    with tarfile.open(path, mode="r|*") as archive:
-        yield from _tar_walk(archive, str(path), wanted, nested)
-
-
-def _tar_walk(
-    archive: tarfile.TarFile, where: str, wanted: str, nested: str
-) -> Iterator[tuple[str, bytes]]:
-    for info in archive:
-        name = info.name.rsplit("/", 1)[-1]
-        inside = archive.extractfile(info) if info.isfile() else None
-        if inside is None:
-            continue
-        if re.fullmatch(wanted, name):
-            yield f"{where}: {info.name}", inside.read()
-        elif re.fullmatch(nested, name):
-            with tarfile.open(fileobj=inside, mode="r|") as inner:
-                yield from _tar_walk(inner, f"{where}: {info.name}", wanted, nested)
-
-
 @contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Turn the many ways in which a damaged archive fails into one clear line."""
+    """Turn the many ways in which an archive fails into one clear line."""
     try:
         yield
-    except DAMAGED as error:
+    except NotImplementedError as error:  # a zip written with Deflate64 or the like
+        raise UserError(
+            f"{name}: packed in a way that Python cannot read ({error}); unpack it and set `path` "
+            "to what comes out"
+        ) from error
+    except (*DAMAGED, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, not the archive
         raise UserError(
             f"{name}: the archive is damaged or cut short ({error}); delete it and rerun, "
             "or point `path` at a good copy"

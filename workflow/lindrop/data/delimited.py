@@ -4,11 +4,13 @@ Ids are read as text and dictionary-encoded while parsing, so that `007` stays `
 nothing per row ever reaches Python. Only a bad file is read again, slowly, to name the line.
 """
 
+import csv
 import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -53,8 +55,7 @@ def read_text(
     path: Path, layout: Layout, columns: Columns, min_rating: float | None
 ) -> Interactions:
     """A csv or tsv of your own, plain, gzipped or alone in a zip."""
-    suffix = r".*\.(csv|tsv|txt|dat)"
-    found = members(path, suffix)
+    found = members(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")
     if len(found) > 1:
         raise UserError(f"{path}: holds {len(found)} tables; point `path` at one of them")
     return read_member(found[0], layout, columns, min_rating)
@@ -66,6 +67,7 @@ def read_member(
     """One text of known layout."""
     if min_rating is None:
         columns = Columns(columns.user, columns.item)
+    _require(columns, _header(member, layout), member.name)
     table = _parse(member, layout, columns)
     header_lines = 0 if layout.names else 1
     return from_table(
@@ -73,7 +75,7 @@ def read_member(
         columns,
         min_rating,
         member.name,
-        lambda row: f"line {_line_of_row(member, row + header_lines)}",
+        lambda row: f"line {_line_of_row(member, layout, row + header_lines)}",
     )
 
 
@@ -81,17 +83,17 @@ def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Inte
     """A parquet file; ids may be integers or strings."""
     if min_rating is None:
         columns = Columns(columns.user, columns.item)
+    arrays: dict[str, list[pa.Array]] = {name: [] for name in columns.wanted()}
     try:
         file = pa.parquet.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise UserError(f"{path}: not a readable parquet file ({one_line(error)})") from error
-    _require(columns, file.schema_arrow.names, str(path))
-    arrays: dict[str, list[pa.Array]] = {name: [] for name in columns.wanted()}
-    for batch in file.iter_batches(columns=columns.wanted(), batch_size=1 << 20):
-        for name in (columns.user, columns.item):
-            arrays[name].append(_as_id(batch.column(name), name, path))
-        if columns.rating:
-            arrays[columns.rating].append(_as_rating(batch.column(columns.rating), path))
+        _require(columns, file.schema_arrow.names, str(path))
+        for batch in file.iter_batches(columns=columns.wanted(), batch_size=1 << 20):
+            for name in (columns.user, columns.item):
+                arrays[name].append(_as_id(batch.column(name), name, path))
+            if columns.rating:
+                arrays[columns.rating].append(_as_rating(batch.column(columns.rating), path))
+    except (pa.ArrowException, OSError) as error:
+        raise UserError(f"{path}: not a readable parquet file ({error})") from error
     types = {columns.user: ID, columns.item: ID, columns.rating: pa.float64()}
     table = pa.table({name: pa.chunked_array(arrays[name], types[name]) for name in arrays})
     return from_table(table, columns, min_rating, str(path), lambda row: f"row {row + 1}")
@@ -118,7 +120,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def _as_rating(values: pa.Array, path: Path) -> pa.Array:
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise UserError(f"{path}: the rating column holds {values.type}, not numbers")
-    return values.cast(pa.float64())
+    return values.cast(pa.float64(), safe=False)  # whole numbers beyond 2⁵³ are rounded
 
 
 def from_table(
@@ -157,7 +159,9 @@ def from_table(
 
 def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
     parse = pa.csv.ParseOptions(
-        delimiter=layout.delimiter, quote_char='"' if layout.quoted else False
+        delimiter=layout.delimiter,
+        quote_char='"' if layout.quoted else False,
+        newlines_in_values=layout.quoted,
     )
     convert = pa.csv.ConvertOptions(
         column_types={columns.user: ID, columns.item: ID, columns.rating or "": pa.float64()},
@@ -175,40 +179,40 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
 
     try:
         return read(threads=True)
-    except pa.ArrowKeyError as error:
-        _require(columns, _header(member, layout), member.name)
-        raise UserError(f"{member.name}: {one_line(error)}") from error
-    except pa.ArrowInvalid as error:
-        if "Empty CSV" in str(error):
-            raise UserError(f"{member.name}: the file is empty") from error
+    except pa.ArrowInvalid:
+        pass
     # The parallel reader does not say where it stopped; the sequential one does.
     try:
         return read(threads=False)
     except pa.ArrowInvalid as error:
-        raise UserError(_bad_line(member, str(error), columns)) from error
+        raise UserError(_bad_line(member, layout, str(error), columns)) from error
 
 
 def _require(columns: Columns, present: Sequence[str], where: str) -> None:
-    missing = [name for name in columns.wanted() if name not in present]
-    if missing:
-        shown = ", ".join(present[:20]) + (", …" if len(present) > 20 else "")
-        raise UserError(
-            f"{where}: no column named {', '.join(map(repr, missing))}; the file has {shown}"
-        )
+    shown = ", ".join(name[:40] for name in present[:20]) + (", …" if len(present) > 20 else "")
+    for count, problem in ((0, "no column named"), (2, "more than one column named")):
+        names = [repr(name) for name in columns.wanted() if min(present.count(name), 2) == count]
+        if names:
+            raise UserError(f"{where}: {problem} {', '.join(names)}; the file has {shown}")
 
 
 def _header(member: Member, layout: Layout) -> list[str]:
     if layout.names:
         return list(layout.names)
     with opened(member) as stream:
-        line = stream.read(1 << 16).split(b"\n", 1)[0].decode("utf-8", "replace")
-    return [name.strip('\r"\ufeff') for name in line.split(layout.delimiter)]
+        line = stream.read(1 << 16).decode("utf-8-sig", "replace").lstrip("\r\n")
+    names = next(csv.reader(line.splitlines()[:1], delimiter=layout.delimiter), [])
+    if not names:
+        raise UserError(f"{member.name}: the file is empty")
+    return names
 
 
-def _bad_line(member: Member, message: str, columns: Columns) -> str:
+def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) -> str:
     """Arrow's complaint in the words of somebody who has the file open in an editor."""
     row = re.search(r"Row #(\d+)", message)
-    where = f"{member.name}, line {_line_of_row(member, int(row[1]) - 1)}" if row else member.name
+    where = member.name
+    if row:
+        where += f", line {_line_of_row(member, layout, int(row[1]) - 1)}"
     column = re.search(r"CSV column #(\d+)", message)
     if "invalid UTF8" in message:
         return f"{where}: not UTF-8 text; convert the file to UTF-8"
@@ -223,16 +227,13 @@ def _bad_line(member: Member, message: str, columns: Columns) -> str:
     return f"{where}: cannot be parsed{detail} ({message.splitlines()[0]})"
 
 
-def _line_of_row(member: Member, row: int) -> int:
-    """Line number (from 1) of the row-th (from 0) non-empty line: the parser skips empty ones."""
-    seen = -1
+def _line_of_row(member: Member, layout: Layout, row: int) -> int:
+    """Line (from 1) on which the row-th (from 0) row ends; empty lines are no rows."""
     with opened(member) as stream:
-        for number, line in enumerate(io.BufferedReader(stream), start=1):
-            seen += bool(line.strip(b"\r\n"))
-            if seen == row:
-                return number
-    return row + 1
-
-
-def one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+        text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", newline="")
+        quotes: Any = {} if layout.quoted else {"quoting": csv.QUOTE_NONE}
+        reader = csv.reader(text, delimiter=layout.delimiter, **quotes)
+        for number, _ in enumerate(fields for fields in reader if fields):
+            if number == row:
+                break
+        return reader.line_num

@@ -75,59 +75,63 @@ def fetch(
 def _from_mirror(
     url: str, destination: Path, expected: Expected, sleep: Callable[[float], None]
 ) -> None:
-    part, problem = Partial(destination), ""
-    for attempt in range(ATTEMPTS):
-        if attempt:
-            wait = 2.0 ** (attempt - 1)
+    part = Partial(destination, url)
+    failures, problem = 0, ""
+    while failures < ATTEMPTS:
+        if failures:
+            wait = 2.0 ** (failures - 1)
             logger.info("%s; trying again in %.0f s", problem, wait)
             sleep(wait)
-        resumed = part.size_for(url) > 0
+        resumed_at = part.usable(expected)
         try:
             _download(url, part, expected)
         except PassingError as fault:
             problem = str(fault)
+            failures = 1 if part.usable(expected) > resumed_at else failures + 1
             continue
         problem = mismatch(part.path, expected) or ""
         if not problem:
             part.finish()
             return
         part.discard()
-        if not resumed:  # a download in one go is what the server has: asking again is no use
+        if not resumed_at:  # a download in one go is what the server has: asking again is no use
             raise MirrorError(problem)
-    raise MirrorError(f"gave up after {ATTEMPTS} attempts: {problem}")
+        failures += 1
+    raise MirrorError(f"gave up after {ATTEMPTS} attempts without a byte more: {problem}")
 
 
 class Partial:
-    """A download in progress: the bytes so far, and which version of which address they are of."""
+    """A download in progress: the bytes so far from one address, and of which version they are."""
 
-    def __init__(self, destination: Path):
+    def __init__(self, destination: Path, url: str):
         self.destination = destination
-        self.path = destination.with_name(f".{destination.name}.part")
-        self.label = destination.with_name(f".{destination.name}.part-of")
+        of_url = hashlib.sha256(url.encode()).hexdigest()[:8]
+        self.path = destination.with_name(f".{destination.name}.{of_url}.part")
+        self.label = destination.with_name(f".{destination.name}.{of_url}.part-version")
 
-    def size_for(self, url: str) -> int:
-        """Bytes that can be kept when downloading from `url`."""
-        return self.path.stat().st_size if self.path.exists() and self.validator(url) else 0
+    def usable(self, expected: Expected) -> int:
+        """Bytes that can be kept: if the server named their version, or a checksum will tell."""
+        if not self.path.exists() or not (self.version() or expected.proof()):
+            return 0
+        return self.path.stat().st_size
 
-    def validator(self, url: str) -> str:
-        """The entity tag or date under which the server gave us these bytes."""
-        if not self.label.exists():
-            return ""
-        stored_url, _, validator = self.label.read_text(encoding="utf-8").partition("\n")
-        return validator if stored_url == url else ""
+    def version(self) -> str:
+        """The entity tag or date under which the server gave these bytes, if it gave one."""
+        return self.label.read_text(encoding="utf-8") if self.label.exists() else ""
 
-    def start(self, url: str, response: requests.Response) -> None:
+    def start(self, response: requests.Response) -> None:
         tag = response.headers.get("ETag", "")
-        validator = tag if tag and not tag.startswith("W/") else ""
-        validator = validator or response.headers.get("Last-Modified", "")
-        self.label.write_text(f"{url}\n{validator}", encoding="utf-8")
+        version = tag if tag and not tag.startswith("W/") else ""
+        version = version or response.headers.get("Last-Modified", "")
+        self.label.write_text(version, encoding="utf-8")
         self.path.write_bytes(b"")
 
     def finish(self) -> None:
         with self.path.open("rb+") as file:
             os.fsync(file.fileno())
         self.path.replace(self.destination)
-        self.label.unlink(missing_ok=True)
+        for leftover in self.destination.parent.glob(f".{self.destination.name}.*.part*"):
+            leftover.unlink()
 
     def discard(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -136,21 +140,23 @@ class Partial:
 
 def _download(url: str, part: Partial, expected: Expected) -> None:
     """Bring the partial file to its full length, or say why not."""
-    have = part.size_for(url)
+    have = part.usable(expected)
     headers = dict(HEADERS)
     if have:
-        headers |= {"Range": f"bytes={have}-", "If-Range": part.validator(url)}
+        headers["Range"] = f"bytes={have}-"
+        if version := part.version():
+            headers["If-Range"] = version
     try:
         with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
             if response.status_code == 416 and _length_of_range(response) == have:
                 return  # complete already: an earlier run was killed just before the rename
-            _check_status(response)
-            if response.status_code == 200:
-                part.start(url, response)
-                have = 0
-            elif not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            if response.status_code == 416 or not _continues(response, have):
                 part.discard()
                 raise PassingError("the server cannot continue the partial download")
+            _check_status(response)
+            if response.status_code == 200:
+                part.start(response)
+                have = 0
             _receive(response, part, have, expected)
     except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema) as error:
         raise MirrorError("not a usable address") from error
@@ -158,6 +164,13 @@ def _download(url: str, part: Partial, expected: Expected) -> None:
         raise MirrorError("the address needs http:// or https://") from error
     except requests.RequestException as error:
         raise PassingError(f"the connection failed ({_cause(error)})") from error
+
+
+def _continues(response: requests.Response, have: int) -> bool:
+    """Whether an answer 206 starts where we stopped; other answers start at the beginning."""
+    if response.status_code != 206:
+        return True
+    return response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
 
 
 def _length_of_range(response: requests.Response) -> int | None:
@@ -204,43 +217,56 @@ def _cause(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def mismatch(path: Path, expected: Expected) -> str | None:
-    """What is wrong with a file, or None if it is as published."""
+def mismatch(path: Path, expected: Expected, found: dict[str, str] | None = None) -> str | None:
+    """What is wrong with a file, or None if it is as published; `found` are its checksums."""
     size = path.stat().st_size
     if is_web_page(first_bytes(path)):
         return "a web page instead of the file"
     if expected.bytes is not None and size != expected.bytes:
         return f"{size:,} bytes instead of {expected.bytes:,}"
+    found = found or checksums(path)
     for name, wanted in (("sha256", expected.sha256), ("md5", expected.md5)):
-        if wanted and (found := checksum(path, name)) != wanted.lower():
-            return f"{name} {found} instead of {wanted}"
+        if wanted and found[name] != wanted.lower():
+            return f"{name} {found[name]} instead of {wanted}"
     return None
 
 
-def checksum(path: Path, name: str) -> str:
-    """Digest of a file; of a folder, the digest of its files' names and digests."""
-    if path.is_dir():
-        digest = hashlib.new(name)
-        for file in sorted(path.rglob("*")):
-            if file.is_file():
-                digest.update(f"{file.relative_to(path)} {checksum(file, name)}\n".encode())
-        return digest.hexdigest()
+def checksums(path: Path) -> dict[str, str]:
+    """SHA-256 and MD5 of a file, read once."""
+    digests = {name: hashlib.new(name, usedforsecurity=False) for name in ("sha256", "md5")}
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, name).hexdigest()
+        while block := stream.read(1 << 20):
+            for digest in digests.values():
+                digest.update(block)
+    return {name: digest.hexdigest() for name, digest in digests.items()}
+
+
+def files_below(path: Path) -> list[Path]:
+    """The file itself, or all files of a folder by name."""
+    return [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
 
 
 def receipt(path: Path, expected: Expected) -> dict[str, Any]:
-    """Check a local or downloaded file against what is published and write down what it is."""
-    if path.is_file() and (problem := mismatch(path, expected)):
+    """Check a local or downloaded file against what is published and write down what it is.
+
+    Of a folder the digest is that of its files' names and digests; no checksum is published for
+    one.
+    """
+    digests = {file: checksums(file) for file in files_below(path)}
+    if path.is_file() and (problem := mismatch(path, expected, digests[path])):
         raise UserError(
             f"{path}: {problem}; replace it by the published file, or, if it is meant to differ "
             "(say, the ratings file from inside the archive), set bytes, sha256 and md5 of its "
             "entry to null and it will be labelled unverified"
         )
-    files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
     return {
         "file": path.name,
-        "bytes": sum(file.stat().st_size for file in files),
-        "sha256": checksum(path, "sha256"),
+        "bytes": sum(file.stat().st_size for file in digests),
+        "sha256": digests[path]["sha256"] if path.is_file() else _of_all(path, digests),
         "verified_by": expected.proof() if path.is_file() else None,
     }
+
+
+def _of_all(folder: Path, digests: dict[Path, dict[str, str]]) -> str:
+    lines = [f"{file.relative_to(folder)} {each['sha256']}\n" for file, each in digests.items()]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -35,6 +35,8 @@ def read_interactions(
     if min_rating is not None and rating is None:
         raise UserError(f"{path}: min_rating needs `rating`, the name of the rating column")
     columns = Columns(user, item, rating)
+    if len(set(columns.wanted())) < len(columns.wanted()):
+        raise UserError(f"{path}: user, item and rating must be different columns")
     if format == "parquet":
         return delimited.read_parquet(path, columns, min_rating)
     layout = delimited.CSV if format == "csv" else delimited.TSV

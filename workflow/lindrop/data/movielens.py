@@ -8,17 +8,18 @@ from lindrop.data.interactions import Interactions
 from lindrop.errors import UserError
 
 COLUMNS = Columns("userId", "movieId", "rating")
-RATINGS_CSV = Layout(",", None, quoted=True)
+RATINGS_CSV = Layout(",", None, quoted=False)
 # `user::item::rating::time`, seen by a parser of one-byte delimiters as every other column empty
 RATINGS_DAT = Layout(":", ["userId", "", "movieId", " ", "rating", "  ", "time"], quoted=False)
 U_DATA = Layout("\t", ["userId", "movieId", "rating", "time"], quoted=False)
 
 FILES = r"ratings\.csv|ratings\.dat|u\.data"
+DESCRIBED = "ratings.csv, ratings.dat or u.data"
 
 
 def read(path: Path, min_rating: float | None) -> Interactions:
     """The ratings of any MovieLens archive, or the plain ratings file from inside it."""
-    member = members(path, FILES)[0]
+    member = members(path, FILES, DESCRIBED)[0]
     return read_member(member, _layout(member), COLUMNS, min_rating)
 
 

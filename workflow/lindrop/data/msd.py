@@ -12,4 +12,5 @@ COLUMNS = Columns("user", "song", "play_count")
 
 def read(path: Path, min_rating: float | None) -> Interactions:
     """train_triplets.txt, plain or in its zip; play counts matter only to an explicit threshold."""
-    return read_member(members(path, r"train_triplets\.txt")[0], LAYOUT, COLUMNS, min_rating)
+    (member, *_) = members(path, r"train_triplets\.txt", "train_triplets.txt")
+    return read_member(member, LAYOUT, COLUMNS, min_rating)

@@ -16,16 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from lindrop.data.archives import is_tar, members, opened, readable, tar_members
+from lindrop.data.archives import members, opened, readable
 from lindrop.data.delimited import ID
 from lindrop.data.interactions import Codes, Interactions, RawCounts, from_codes, unified
+from lindrop.data.tars import is_tar_file, opener, tar_members
 from lindrop.errors import UserError
 from lindrop.reporting import Progress
 
 FILM_FILES = r"mv_\d+\.txt"
 COMBINED_FILES = r"combined_data_\d+\.txt"
-FILM_LINE = re.compile(rb"^(\d+):\r?\n", re.MULTILINE)
-RATING_LINE = re.compile(rb"\d+,\d+(\.\d+)?(,[^\n]*)?\r?")
+DESCRIBED = "mv_0000001.txt, … or combined_data_1.txt, …"
+FILM_LINE = re.compile(rb"^(\d{1,9}):\r?\n", re.MULTILINE)
+RATING_LINE = re.compile(rb"\d+,\d+(\.\d+)?,[^,\n]*\r?")
 BUFFER_BYTES = 32 << 20
 TOTAL_BYTES = 2_043_000_000  # all film files of the original, for the progress line only
 
@@ -88,12 +90,10 @@ def _film_codes(films: npt.NDArray[np.int32], seen: set[int]) -> tuple[Codes, pa
 
 def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
     """The whole collection as whole lines: where from, number of the first line, the lines."""
-    with readable(str(path)):
-        tar = is_tar(path)
-    if tar:
+    if is_tar_file(path):
         yield from _tar_pieces(path)
         return
-    for member in members(path, f"{FILM_FILES}|{COMBINED_FILES}"):
+    for member in members(path, f"{FILM_FILES}|{COMBINED_FILES}", DESCRIBED):
         line, rest = 1, b""
         with opened(member) as stream:
             while block := stream.read(BUFFER_BYTES):
@@ -108,8 +108,8 @@ def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
 def _tar_pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
     progress = Progress(f"reading {path}", TOTAL_BYTES)
     found = False
-    with readable(str(path)):
-        for name, data in tar_members(path, FILM_FILES, r"training_set\.tar"):
+    with readable(str(path)), opener(path)(path) as stream:
+        for name, data in tar_members(stream, str(path), FILM_FILES, r"training_set\.tar"):
             found = True
             progress.advance(len(data))
             yield name, 1, data if data.endswith(b"\n") else data + b"\n"
@@ -144,17 +144,14 @@ def _parse(
         start = line.end()
     bodies.append(text.data[start:])
     counts.append(bodies[-1].count(b"\n"))
-    if counts[0] and film is None:
-        raise UserError(_bad_line(text, 0, "a rating before the first film line"))
     try:
         table = pa.csv.read_csv(pa.BufferReader(b"".join(bodies)), READ, PARSE, CONVERT)
     except pa.ArrowInvalid as error:
-        if not any(counts):
-            return _nothing(), np.empty(0, np.int32), ids[-1], {i for i in ids if i}
-        raise UserError(_first_bad(text)) from error
-    ratings = table["rating"].to_numpy()
-    whole = table.num_rows == sum(counts) and np.isfinite(ratings).all()
-    if not (whole and _are_numbers(table["user"])):
+        if any(counts):
+            raise UserError(_first_bad(text)) from error
+        table = pa.table({"user": pa.array([], ID), "rating": pa.array([], pa.float32())})
+    whole = table.num_rows == sum(counts) and np.isfinite(table["rating"].to_numpy()).all()
+    if not (whole and _are_numbers(table["user"])) or (counts[0] and film is None):
         raise UserError(_first_bad(text))
     met = {i for i in ids if i is not None}
     film_of_row = np.repeat(np.array([i or 0 for i in ids], np.int32), counts)
@@ -168,24 +165,20 @@ def _are_numbers(column: pa.ChunkedArray) -> bool:
     )
 
 
-def _nothing() -> pa.Table:
-    return pa.table({"user": pa.array([], ID), "rating": pa.array([], pa.float32())})
-
-
 def _first_bad(text: Text) -> str:
-    """Name the first line that is neither a film nor a rating (slow: only for a bad file)."""
+    """Name the first line that does not belong where it is (slow: only for a bad file)."""
     offset = 0
     for line in text.data.split(b"\n")[:-1]:
         if not (RATING_LINE.fullmatch(line) or FILM_LINE.fullmatch(line + b"\n")):
             shown = line[:60].decode("utf-8", "replace")
-            return _bad_line(text, offset, f"{shown!r} is neither `film:` nor `user,rating,date`")
+            return _at(text, offset, f"{shown!r} is neither `film:` nor `user,rating,date`")
         offset += len(line) + 1
-    return f"{text.pieces[0][0]}: cannot be parsed"
+    return _at(text, 0, "a rating before the first line `film:`")
 
 
-def _bad_line(text: Text, offset: int, what: str) -> str:
+def _at(text: Text, offset: int, what: str) -> str:
     name, first, start = max(
-        (piece for piece in text.pieces if piece[2] <= offset), key=lambda p: p[2]
+        (piece for piece in text.pieces if piece[2] <= offset), key=lambda piece: piece[2]
     )
     line = first + text.data[start:offset].count(b"\n")
     return f"{name}, line {line}: {what}; mend or remove the line"

@@ -4,7 +4,8 @@ Whole users are held out. The order of every random call is part of the protocol
 docs/protocol.md), so this is vectorised everywhere but in the one loop that draws them.
 """
 
-from dataclasses import dataclass, field
+import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +73,7 @@ class Split:
     train: Events
     validation: Holdout
     test: Holdout
-    counts: Counts = field(compare=False)
+    counts: Counts
 
     @property
     def n_train_users(self) -> int:
@@ -122,9 +123,11 @@ def split(interactions: Interactions, protocol: Protocol) -> Split:
     present = np.unique(data.uid)
     n_users, held = len(present), protocol.heldout_users
     if 2 * held >= n_users:
+        most = (n_users - 1) // 2
+        remedy = f"set heldout_users to {most:,} or less" if most else "at least 3 are needed"
         raise UserError(
             f"heldout_users is {held:,} for validation and again for test, but only {n_users:,} "
-            f"users are left by the protocol: set heldout_users below {(n_users + 1) // 2:,}"
+            f"users are left by the protocol: {remedy}"
         )
     # codes are ranks of raw ids, so sorted codes are the published order before the permutation
     permutation = np.random.RandomState(protocol.seed).permutation(n_users)
@@ -198,9 +201,9 @@ def _draw_held_out(uid: Codes, protocol: Protocol) -> npt.NDArray[np.bool_]:
     """
     chosen = np.zeros(len(uid), dtype=bool)
     random = np.random.RandomState(protocol.seed)
-    starts = np.flatnonzero(np.r_[True, uid[1:] != uid[:-1]]) if len(uid) else np.empty(0, int)
-    for start, stop in zip(starts, np.r_[starts[1:], len(uid)], strict=True):
-        rows = int(stop - start)
+    ends = np.flatnonzero(uid[1:] != uid[:-1]) + 1
+    for start, stop in itertools.pairwise([0, *ends.tolist(), len(uid)]):
+        rows = stop - start
         if rows >= MIN_ROWS_TO_HOLD_OUT:
             size = int(protocol.test_fraction * rows)
             chosen[start + random.permutation(rows)[:size]] = True

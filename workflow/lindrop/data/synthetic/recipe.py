@@ -1,6 +1,9 @@
 """What a synthetic dataset is made from: sizes, shape, and the presets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+MOST_ITEMS = 1 << 24  # an item's share of the generator's sort keys
+MOST_USERS = 1 << 31  # codes are int32
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Recipe:
 
     def problem(self) -> str | None:
         """Why no dataset can have these sizes, or None."""
+        if self.items >= MOST_ITEMS or self.users >= MOST_USERS:
+            return f"at most {MOST_ITEMS:,} items and {MOST_USERS:,} users can be made"
         least = max(self.users * self.min_per_user, self.items * self.min_per_item)
         most = self.users * self.max_per_user
         if self.max_per_user > self.items or self.min_per_item > self.users:
@@ -74,3 +79,9 @@ PRESETS = {
     "netflix": Recipe(463_435, 17_769, 56_880_000, 5, 10, 1.3, 80.0, 1.2),
     "msd": Recipe(571_355, 41_140, 33_633_450, 20, 200, 1.1, 50.0, 1.2),
 }
+
+
+def recipe_of(preset: str, **sizes: int | None) -> Recipe:
+    """A preset with other sizes, where they are given."""
+    given = {name: size for name, size in sizes.items() if size is not None}
+    return replace(PRESETS[preset], **given)

@@ -1,0 +1,71 @@
+"""Read a tar front to back and believe it only if it is whole.
+
+Python's tarfile ends quietly at a cut or damaged header, and a gzip is checked only by who reads it
+to its end. A tar ends with zeros, so what follows the last member must be zeros and nothing else.
+"""
+
+import gzip
+import re
+import tarfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lindrop.data.archives import GZIP_MAGIC, first_bytes, is_tar, readable
+from lindrop.errors import UserError
+
+END_BYTES = 1024  # two blocks of zeros
+DRAIN_BYTES = 1 << 20
+
+
+class Watched:
+    """A stream that remembers where its last byte other than zero was."""
+
+    def __init__(self, stream: Any):
+        self.stream, self.size, self.content_end = stream, 0, 0
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self.stream.read(size)
+        if content := len(data.rstrip(b"\0")):
+            self.content_end = self.size + content
+        self.size += len(data)
+        return data
+
+
+def opener(path: Path) -> Callable[[Path], Any]:
+    """How to open the bytes inside a file that may be gzipped."""
+    packed = first_bytes(path).startswith(GZIP_MAGIC)
+    return gzip.open if packed else partial(Path.open, mode="rb")
+
+
+def is_tar_file(path: Path) -> bool:
+    """A tar, gzipped or not."""
+    if not path.is_file():
+        return False
+    with readable(str(path)), opener(path)(path) as stream:
+        return is_tar(stream.read(512))
+
+
+def tar_members(stream: Any, where: str, wanted: str, nested: str) -> Iterator[tuple[str, bytes]]:
+    """Name and content of matching files in a tar, and in tars of name `nested` inside it."""
+    watched: Any = Watched(stream)
+    try:
+        with tarfile.open(fileobj=watched, mode="r|") as archive:
+            for info in archive:
+                name = info.name.rpartition("/")[2]
+                inside = archive.extractfile(info) if info.isfile() else None
+                if inside is not None and re.fullmatch(wanted, name):
+                    yield f"{where}: {info.name}", inside.read()
+                elif inside is not None and re.fullmatch(nested, name):
+                    yield from tar_members(inside, f"{where}: {info.name}", wanted, nested)
+    except tarfile.TarError as error:
+        raise _damaged(where) from error
+    while watched.read(DRAIN_BYTES):
+        pass
+    if watched.content_end > archive.offset or watched.size < archive.offset + END_BYTES:
+        raise _damaged(where)
+
+
+def _damaged(where: str) -> UserError:
+    return UserError(f"{where}: the archive is damaged or cut short; delete it and rerun")

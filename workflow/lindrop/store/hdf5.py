@@ -1,0 +1,79 @@
+"""What all HDF5 files have in common."""
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy.typing as npt
+
+from lindrop.data.interactions import Ids
+from lindrop.errors import UserError
+from lindrop.store.atomic import atomic
+
+CHUNK = 1 << 18
+SPARE_BYTES = 1 << 16  # HDF5's own structures
+COMPRESSED = {"compression": "lzf", "shuffle": True}
+
+Source = Mapping[str, Any]
+
+
+@contextmanager
+def create_file(
+    path: str | Path, kind: str, source: Source, arrays: Iterable[npt.NDArray[Any]]
+) -> Iterator[h5py.File]:
+    """A new file that will hold about `arrays`; refused at once where the disk has no room for it.
+
+    HDF5 does not survive a disk that fills up under it: it loops, and crashes at exit.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    needed = SPARE_BYTES + sum(_bytes_on_disk(array) for array in arrays)
+    free = shutil.disk_usage(path.parent).free
+    if needed > free:
+        raise UserError(
+            f"disk full: {path} may need {needed / 1e6:,.1f} MB, {free / 1e6:,.1f} MB are free; "
+            "free some space and rerun"
+        )
+    with atomic(path) as partial, h5py.File(partial, "w") as file:
+        file.attrs["lindrop_file"] = kind
+        file.attrs["source"] = json.dumps(dict(source), sort_keys=True)
+        yield file
+
+
+def _bytes_on_disk(array: npt.NDArray[Any]) -> int:
+    """At most, uncompressed; a text costs a reference besides its characters."""
+    if array.dtype == object:
+        return sum(4 * len(text) + 24 for text in array)
+    return array.nbytes
+
+
+@contextmanager
+def open_file(path: str | Path, kind: str) -> Iterator[h5py.File]:
+    """A file of the expected kind and version; anything else is refused by name."""
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise UserError(f"{path}: not a readable HDF5 file ({error}); delete it, rerun") from error
+    with file:
+        found = file.attrs.get("lindrop_file", "a foreign file")
+        if found != kind:
+            raise UserError(f"{path}: expected {kind}, found {found}; delete it and rerun")
+        yield file
+
+
+def write_array(group: h5py.Group, name: str, values: npt.NDArray[Any]) -> None:
+    options = {"chunks": (min(CHUNK, len(values)),), **COMPRESSED} if len(values) else {}
+    group.create_dataset(name, data=values, **options)
+
+
+def write_ids(group: h5py.Group, name: str, ids: Ids) -> None:
+    group.create_dataset(name, data=ids, dtype=h5py.string_dtype("utf-8"))
+
+
+def read_ids(group: h5py.Group, name: str) -> Ids:
+    ids: Ids = group[name].asstr()[:]
+    return ids

@@ -1,0 +1,18 @@
+"""source.json: what a dataset's file is, and what proved it (data.fetch.receipt)."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lindrop.store.atomic import atomic
+
+
+def write_receipt(path: str | Path, receipt: Mapping[str, Any]) -> None:
+    with atomic(path) as partial:
+        partial.write_text(json.dumps(receipt, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def read_receipt(path: str | Path) -> dict[str, Any]:
+    receipt: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return receipt
