@@ -33,7 +33,7 @@ METRICS = ("ndcg100", "recall20", "recall50")
 DECAY = (500, 1000, 2000, 3000, 4000, 6000, 8000)
 RIDGE = (2000, 4000, 6000, 9000, 12000, 18000, 24000)
 P = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8)
-LAMBDA = (1, 30, 100, 300, 1000, 3000)
+LAMBDA = (0, 30, 100, 300, 1000, 3000)
 BOTH = list(itertools.product(P, LAMBDA))
 # model: its grid of (p, λ), and the model that it has to beat
 MODELS = {
@@ -191,7 +191,7 @@ def calibrate(seed: int) -> pd.DataFrame:
             difference, error = paired(per_user[name], per_user[rival])
             row |= {"rival": rival, "ndcg100_lead": round(difference, 5), "se": round(error, 5)}
         on_edge = [
-            value in (min(axis), max(axis)) and min(axis) < max(axis)
+            0 < value and value in (min(axis), max(axis))  # 0 is no edge: λ cannot be less
             for value, axis in zip((p, ridge), zip(*grid, strict=True), strict=True)
         ]
         rows.append(row | {"on_edge": any(on_edge)})

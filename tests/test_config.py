@@ -233,7 +233,7 @@ def test_the_order_of_keys_means_nothing(schema):
 
 def test_a_key_given_twice_is_refused():
     text = "datasets:\n  a: {x: 1}\n  b: [{y: 1}]\n  a: {x: 2}\n"
-    with pytest.raises(UserError, match="mine.yaml, line 4: the key a is given twice"):
+    with pytest.raises(UserError, match=r"mine\.yaml, line 4: the key a is given twice"):
         duplicate_keys(text, "mine.yaml")
     duplicate_keys(text.replace("a: {x: 2}", "c: {x: 1}"), "mine.yaml")
     duplicate_keys("", "mine.yaml")

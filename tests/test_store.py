@@ -100,7 +100,7 @@ with atomic({str(path)!r}) as partial:
     assert [file.read_text() for file in tmp_path.iterdir()] == ["whole"]
 
 
-@pytest.fixture(params=["40k", "60k", "100k", "140k", "400k"])
+@pytest.fixture(params=["40k", "60k", "100k", "140k"])
 def tiny_disk(request, project):
     """A project whose results lie on a very small file system."""
     disk = project.path("results")

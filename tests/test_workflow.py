@@ -104,11 +104,12 @@ def test_the_workflow_can_be_a_module_of_another(project):
     project.write(
         "other/Snakefile",
         f"""
+source = {{"format": "synthetic", "users": 400, "items": 60, "interactions": 6000}}
+datasets = {{"tiny": {{"source": source, "protocol": {{"heldout_users": 50}}}}}}
+
 module lindrop:
     snakefile: "{project.path("workflow/Snakefile")}"
-    config: {{"datasets": {{"tiny": {{
-        "source": {{"format": "synthetic", "users": 400, "items": 60, "interactions": 6000}},
-        "protocol": {{"heldout_users": 50}}}}}}}}
+    config: {{"datasets": datasets}}
 
 use rule * from lindrop
 """,

@@ -28,7 +28,7 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
-    "axes.prop_cycle": plt.cycler(color=COLOURS),
+    "axes.prop_cycle": matplotlib.rcsetup.cycler("color", COLOURS),
     "grid.alpha": 0.25,
     "grid.linewidth": 0.5,
     "legend.frameon": False,

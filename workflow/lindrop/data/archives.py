@@ -18,6 +18,7 @@ from lindrop.reporting import Progress
 
 GZIP_MAGIC = b"\x1f\x8b"
 UNSUPPORTED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"7z\xbc\xaf": "7-zip"}
+HEAD_BYTES = 512  # enough to tell what a file is
 TAR_MAGIC = b"ustar"
 TAR_MAGIC_AT = 257
 ENCRYPTED = 0x1  # flag bit of a zip member
@@ -84,7 +85,7 @@ def _single(path: Path) -> Member:
     unsupported = [name for magic, name in UNSUPPORTED.items() if head.startswith(magic)]
     if head.startswith(GZIP_MAGIC):
         with readable(str(path)), gzip.open(path) as stream:
-            head = stream.read(len(head))
+            head = stream.read(HEAD_BYTES)
     if is_tar(head):
         unsupported = ["tar"]
     if unsupported:
@@ -107,9 +108,9 @@ def is_tar(head: bytes) -> bool:
     return head[TAR_MAGIC_AT:].startswith(TAR_MAGIC)
 
 
-def first_bytes(path: Path, count: int = 512) -> bytes:
+def first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(count)
+        return file.read(HEAD_BYTES)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lindrop.data.archives import GZIP_MAGIC, first_bytes, is_tar, readable
+from lindrop.data.archives import GZIP_MAGIC, HEAD_BYTES, first_bytes, is_tar, readable
 from lindrop.errors import UserError
 
 END_BYTES = 1024  # two blocks of zeros
@@ -44,7 +44,7 @@ def is_tar_file(path: Path) -> bool:
     if not path.is_file():
         return False
     with readable(str(path)), opener(path)(path) as stream:
-        return is_tar(stream.read(512))
+        return is_tar(stream.read(HEAD_BYTES))
 
 
 def tar_members(stream: Any, where: str, wanted: str, nested: str) -> Iterator[tuple[str, bytes]]:
