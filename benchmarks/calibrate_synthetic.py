@@ -191,7 +191,7 @@ def calibrate(seed: int) -> pd.DataFrame:
             difference, error = paired(per_user[name], per_user[rival])
             row |= {"rival": rival, "ndcg100_lead": round(difference, 5), "se": round(error, 5)}
         on_edge = [
-            0 < value and value in (min(axis), max(axis))  # 0 is no edge: λ cannot be less
+            value > 0 and value in (min(axis), max(axis))  # 0 is no edge: λ cannot be less
             for value, axis in zip((p, ridge), zip(*grid, strict=True), strict=True)
         ]
         rows.append(row | {"on_edge": any(on_edge)})

@@ -38,6 +38,15 @@ def test_every_job_leaves_its_log_and_its_benchmark(finished):
         assert jobs <= {stage.removesuffix(f".{end}") for stage in stages}
 
 
+@pytest.mark.parametrize("name", ["ml-1m", "paper"])
+def test_the_other_configurations_can_be_planned(name, project):
+    """Memory of what is not downloaded yet is left open, not guessed."""
+    output = project.ok(f"snakemake -n --cores 8 --configfile config/{name}.yaml")
+    assert "fetch" in rules_run(output)
+    assert re.search(r"rule read_interactions:(\n .*)*mem_mb=<TBD>", output)
+    assert not project.path("results/downloads").exists()
+
+
 def test_heavy_rules_take_every_core(project):
     both = SMALL + RATINGS.replace("datasets:\n", "") % ("", "path: README.md")
     project.write("config/both.yaml", both)

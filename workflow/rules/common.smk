@@ -8,6 +8,7 @@ from lindrop.config import (
     duplicate_keys,
     load_schema,
 )
+from lindrop.data.fetch import files_below
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
@@ -84,21 +85,18 @@ def folder_state(wildcards):
     if folder == Path() or not folder.is_dir():
         return ""
     return [
-        (f.name, f.stat().st_size, f.stat().st_mtime_ns)
-        for f in sorted(folder.rglob("*"))
+        (file.name, file.stat().st_size, file.stat().st_mtime_ns)
+        for file in files_below(folder)
     ]
 
 
 def text_mb(path):
     """Size of the text in a file or folder: archives hold about four times what they weigh."""
-    path = Path(path)
-    files = (
-        [path]
-        if path.is_file()
-        else [file for file in path.rglob("*") if file.is_file()]
-    )
     packed = {".zip": 4, ".gz": 4, ".tgz": 4, ".parquet": 12}
-    return sum(f.stat().st_size * packed.get(f.suffix.lower(), 1) for f in files) / 1e6
+    return sum(
+        file.stat().st_size * packed.get(file.suffix.lower(), 1) / 1e6
+        for file in files_below(Path(path))
+    )
 
 
 def generated_rows(wildcards):

@@ -242,7 +242,8 @@ def checksums(path: Path) -> dict[str, str]:
 
 
 def files_below(path: Path) -> list[Path]:
-    """The file itself, or all files of a folder by name."""
+    """The file itself, or all files of a folder by name; FileNotFoundError if there is neither."""
+    path.stat()
     return [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
 
 
