@@ -1,9 +1,10 @@
 # `make` sets everything up and runs the default workflow; `make test` sets everything up and tests.
 PYTHON ?= python3
+CONFIG ?= config/config.yaml
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
-QUIETLY := --profile workflow/profiles/local --quiet rules reason host
+QUIETLY := --profile workflow/profiles/local --configfile $(CONFIG) --quiet rules reason host
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 CODE   := workflow tests benchmarks
@@ -12,9 +13,9 @@ SMK    := Snakefile workflow/Snakefile workflow/rules
 .DEFAULT_GOAL := run
 .PHONY: run test lint format report shell docs lock clean distclean help
 
-run: .venv/ready  ## set up, then run the default configuration (the default)
+run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
-	@echo "Tables are in results/tables/"
+	@echo "Tables are in results/tables/, figures in results/figures/"
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) python -m pytest
@@ -22,7 +23,7 @@ test: .venv/ready-dev lint  ## set up, then lint and run all tests
 lint: .venv/ready-dev  ## formatting, style, types, Snakemake's own lint
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --quiet --check $(CODE)
-	@$(BIN)/snakefmt --check $(SMK)
+	@$(BIN)/snakefmt --check $(SMK) 2> .venv/lint.log || { cat .venv/lint.log; exit 1; }
 	@$(BIN)/mypy
 	@$(RUN) snakemake --lint > .venv/lint.log 2>&1 || { cat .venv/lint.log; exit 1; }
 
@@ -31,10 +32,10 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/ruff format --quiet $(CODE)
 	@$(BIN)/snakefmt $(SMK)
 
-report: run  ## Snakemake's report of the last run: results/report.html
+report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
 	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html
 
-shell: .venv/ready-dev  ## a shell in which `snakemake` and `import lindrop` work
+shell: .venv/ready  ## a shell in which `snakemake` and `import lindrop` work
 	@$(RUN) PYTHONPATH="$(CURDIR)/workflow" $${SHELL:-sh} || true
 
 docs: .venv/ready  ## regenerate config/README.md from the schema
@@ -58,6 +59,8 @@ help:  ## this list
 .venv/ready: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lindrop needs Python 3.11 or newer: run 'make PYTHON=/path/to/python3'" >&2; exit 1; }
+	@case "$(CURDIR)" in *\ *) \
+	  echo "lindrop: error: $(CURDIR): clone into a folder whose path has no space" >&2; exit 1;; esac
 	@echo "Setting up .venv (a minute or two, once)"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock

@@ -26,5 +26,11 @@ def rows(project):
         return {row["dataset"]: row for row in csv.DictReader(file)}
 
 
+def errors(output):
+    """The different error lines of a run; each is repeated at the end with the place of its log."""
+    lines = [line for line in output.splitlines() if line.startswith("lindrop: error:")]
+    return {line.partition(" (log: ")[0] for line in lines}
+
+
 def rules_run(output):
     return re.findall(r"^(?:local)?rule (\w+):", output, re.MULTILINE)

@@ -55,7 +55,7 @@ def test_truncated_zip(keep, tmp_path):
     path = cut_short(write_zip(tmp_path / "ml.zip", {"ml/ratings.csv": ratings_csv(LONG)}), keep)
     message = message_of(path, "movielens", min_rating=3.5)
     assert "damaged or cut short" in message
-    assert "delete it and rerun" in message
+    assert "replace it by a good copy" in message
 
 
 def test_zip_with_a_damaged_middle(tmp_path):
@@ -175,10 +175,10 @@ def test_web_page(format, tmp_path):
 def test_missing_columns(tmp_path):
     (tmp_path / "mine.csv").write_text('"user_id",item,stars\n1,2,3\n')
     message = message_of(tmp_path / "mine.csv", "csv", rating="rating", min_rating=3)
-    assert "no column named 'user', 'rating'; the file has user_id, item, stars" in message
+    assert "no column named 'user', 'rating'; the file has 'user_id', 'item', 'stars'" in message
     pd.DataFrame({"user_id": [1], "item": [1]}).to_parquet(tmp_path / "mine.parquet")
     message = message_of(tmp_path / "mine.parquet", "parquet")
-    assert "no column named 'user'; the file has user_id, item" in message
+    assert "no column named 'user'; the file has 'user_id', 'item'" in message
 
 
 @pytest.mark.parametrize("line", [2, 7, 4000, 30_001])
@@ -212,7 +212,7 @@ def test_rating_that_is_missing_or_not_finite(bad, tmp_path):
 def test_a_column_named_twice(tmp_path):
     (tmp_path / "mine.csv").write_text("user,user,item\n1,2,3\n")
     message = message_of(tmp_path / "mine.csv", "csv")
-    assert "more than one column named 'user'; the file has user, user, item" in message
+    assert "more than one column named 'user'; the file has 'user', 'user', 'item'" in message
     (tmp_path / "mine.csv").write_text("user,item\n1,2\n")
     message = message_of(tmp_path / "mine.csv", "csv", item="user")
     assert "must be different columns" in message
@@ -294,3 +294,28 @@ def test_parquet_with_ids_that_are_no_ids(tmp_path):
 def test_threshold_without_a_rating_column(tmp_path):
     (tmp_path / "mine.csv").write_text("user,item\n1,2\n")
     assert "min_rating needs `rating`" in message_of(tmp_path / "mine.csv", "csv", min_rating=1)
+
+
+def test_a_folder_or_archive_with_several_such_files(tmp_path):
+    (tmp_path / "a").mkdir()
+    for name in ("ratings.csv", "a/ratings.csv"):
+        (tmp_path / name).write_text(ratings_csv())
+    assert "holds 2 such files; set `path` to one of" in message_of(tmp_path, "movielens")
+    path = write_zip(tmp_path / "two.zip", {"a.csv": "user,item\n1,2\n", "b.csv": "x"})
+    assert "holds 2 such files; set `path` to one of" in message_of(path, "csv")
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (b"user;item\n1;2\n", "separated by semicolons? csv needs commas"),
+        (b"user\titem\n1\t2\n", "separated by tabs?"),
+        (b"User,Item\n1,2\n", "did you mean 'User', 'Item'? set `user`, `item`"),
+        (b"a,b\n1,2\n", "set `user`, `item` and `rating` of the source"),
+        ("user,item\n1,2\n".encode("utf-16"), "UTF-16 text; convert it to UTF-8"),
+        (b"PAR1\0\0\1", "a parquet file; set `format: parquet`"),
+    ],
+)
+def test_a_table_that_is_another_than_said(data, hint, tmp_path):
+    (tmp_path / "mine.csv").write_bytes(data)
+    assert hint in message_of(tmp_path / "mine.csv", "csv")

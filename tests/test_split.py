@@ -226,3 +226,14 @@ def test_a_protocol_that_leaves_nothing():
 def test_a_threshold_other_than_the_one_applied():
     with pytest.raises(UserError, match=r"min_rating None, the protocol says 3\.5"):
         split(interactions_of([("1", "a")]), Protocol(1, 3.5))
+
+
+def test_a_protocol_that_makes_no_sense():
+    for wrong in ({"heldout_users": 0}, {"heldout_users": 5, "test_fraction": 20}):
+        with pytest.raises(UserError, match="heldout_users must be 1 or more"):
+            Protocol(**wrong)
+
+
+def test_a_part_that_does_not_exist():
+    with pytest.raises(UserError, match="no part 'test'; the parts are train, validation/fold_in"):
+        random_split().matrix("test")

@@ -1,9 +1,12 @@
 """Datasets in a run: local or downloaded, verified or not, compared with the paper or not."""
 
 import hashlib
+import os
+import subprocess
 
 import pytest
-from configurations import GENERATED, RATINGS, SMALL, rows, rules_run
+from configurations import GENERATED, RATINGS, SMALL, errors, rows, rules_run
+from conftest import copy_project
 from files import ratings_csv, write_zip
 
 
@@ -91,7 +94,7 @@ def test_nothing_is_downloaded_that_is_not_asked_for(project, mirror):
 def test_a_download_that_fails_says_why_and_leaves_nothing(source, expected, project, mirror):
     project.write("config/mine.yaml", RATINGS % ("", source % mirror.url))
     output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
-    (line,) = {line for line in output.splitlines() if line.startswith("lindrop: error:")}
+    (line,) = errors(output)
     assert expected in line
     assert "set `path` or `data_dir`" in line
     assert "Traceback" not in output
@@ -103,7 +106,7 @@ def test_a_local_file_with_a_wrong_checksum(project):
     source = f"path: ml-20m.zip, sha256: '{'0' * 64}'"
     project.write("config/mine.yaml", RATINGS % ("", source))
     output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
-    assert "lindrop: error: ml-20m.zip: sha256 " in output
+    assert "lindrop: error: dataset ratings: ml-20m.zip: sha256 " in output
     assert "Traceback" not in output
 
 
@@ -114,7 +117,10 @@ def test_more_held_out_users_than_users_in_a_run(project):
         "datasets: {mine: {source: {format: csv, path: mine.csv}, protocol: {heldout_users: 3}}}",
     )
     output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
-    assert "lindrop: error: heldout_users is 3 for validation and again for test" in output
+    assert (
+        "lindrop: error: dataset mine: heldout_users is 3 for validation and again for test"
+        in output
+    )
     assert "Traceback" not in output
     assert not project.path("results/data/mine/split.h5").exists()
     # mended, it goes on from where it stopped
@@ -187,3 +193,61 @@ def test_what_is_no_reason_to_download_again(project, mirror):
     assert "verify_source" in rules_run(output)
     assert "fetch" not in rules_run(output)
     assert len(mirror.asked) == asked
+
+
+def test_a_failure_stays_a_failure(project):
+    """The same command again fails again: no older result hides that a newer one is missing."""
+    lines = [f"{u},{i}\n" for u in range(30) for i in range(u % 5 + 1, 12)]
+    good = "a,b\n" + "".join(lines)
+    project.write("mine.csv", good)
+    project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
+    run = "snakemake --cores 2 %s --configfile config/mine.yaml"
+    target = "results/data/mine/csv"
+    project.ok(run % f"all {target}")
+    for csv, settings in (
+        (good, ("a", "wrong", 0, 0)),
+        (good, ("a", "b", 99, 0)),
+        (f"{good}1,2,3\n", ("a", "b", 0, 0)),
+    ):
+        project.write("mine.csv", csv)
+        project.write("config/mine.yaml", MINE % settings)
+        for targets in ("", "", target, target):
+            assert len(errors(project.fails(run % targets))) == 1
+    project.write("mine.csv", good)
+    project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
+    project.ok(run % target)
+    wrong = MINE.replace("path: mine.csv", f"path: mine.csv, sha256: '{'0' * 64}'")
+    project.write("config/mine.yaml", wrong % ("a", "b", 0, 0))
+    for targets in ("", "", target, target):
+        assert len(errors(project.fails(run % targets))) == 1
+
+
+def test_a_file_replaced_by_an_older_one_is_seen(project):
+    project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
+    run = "snakemake --cores 2 --configfile config/mine.yaml"
+    for users in (20, 30):
+        project.write(
+            "mine.csv", "a,b\n" + "".join(f"{u},{i}\n" for u in range(users) for i in "xy")
+        )
+        os.utime(project.path("mine.csv"), (10**9, 10**9))
+        project.ok(run)
+        assert int(rows(project)["mine"]["users"]) == users
+
+
+def test_the_last_lines_say_what_failed(project):
+    project.write("mine.csv", "a,b\n1,2\n")
+    project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
+    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    (line,) = [line for line in output.splitlines()[-8:] if line.startswith("lindrop: error:")]
+    assert "dataset mine: heldout_users is 4" in line
+    assert "results/logs/split/mine.log" in line
+
+
+def test_a_folder_with_a_space_is_refused(tmp_path):
+    folder = tmp_path / "my project"
+    done = subprocess.run(
+        ["make", "-C", copy_project(folder)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode != 0
+    assert "clone into a folder whose path has no space" in done.stderr
+    assert not (folder / ".venv").exists()

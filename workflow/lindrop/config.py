@@ -54,9 +54,12 @@ def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     for name, entry in filled["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
     downloads(filled)
+    if filled["data_dir"] is not None:
+        filled["data_dir"] = str(Path(filled["data_dir"]).expanduser())
     folder = filled["data_dir"]
     if folder is not None and not Path(folder).is_dir():
-        raise mistake("data_dir", folder, "the path of an existing folder")
+        where = Path(folder).absolute()
+        raise mistake("data_dir", folder, f"the path of an existing folder (looked for {where})")
     return dict(filled)
 
 
@@ -222,9 +225,10 @@ def _check_dataset(key: str, entry: dict[str, Any]) -> None:
 def _checked_path(key: str, path: str) -> str:
     if re.search("[{}<>]", path):
         raise mistake(key, path, "a path without { } < >, which mean something to Snakemake")
-    if not Path(path).exists():
-        raise mistake(key, path, "the path of an existing file")
-    return str(Path(path))
+    found = Path(path).expanduser()
+    if not found.exists():
+        raise mistake(key, path, f"the path of an existing file (looked for {found.absolute()})")
+    return str(found)
 
 
 def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any]) -> None:

@@ -22,7 +22,8 @@ INTRODUCTION = """\
 
 `snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default;
 `--config data_dir=/folder` changes single keys. A mistake stops the run before any job, with one
-line that names the key, the value and what is allowed.
+line that names the key, the value and what is allowed. (A file that is not YAML at all is reported
+by Snakemake, which reads it first.)
 """
 
 

@@ -15,11 +15,12 @@ logger = logging.getLogger("lindrop")
 
 
 @contextmanager
-def job(log: str | Path) -> Iterator[logging.Logger]:
+def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     """Run one workflow job: its messages go to `log`, its failure is one line there and on stderr.
 
-    Errors that a user can put right end the process with exit code 1 and no traceback;
-    anything else is a bug and keeps its traceback, in the log as well.
+    `about` names the dataset, so that a line is understood without its context. Errors that a user
+    can put right end the process with exit code 1 and no traceback; anything else is a bug and
+    keeps its traceback, in the log as well.
     """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(log, mode="w", encoding="utf-8")
@@ -34,8 +35,11 @@ def job(log: str | Path) -> Iterator[logging.Logger]:
     try:
         yield logger
     except UserError as error:
-        _report(str(error))
+        _report(f"{about}: {error}" if about else str(error))
         raise SystemExit(1) from error
+    except KeyboardInterrupt:
+        logger.info("interrupted")
+        raise SystemExit(130) from None
     except MemoryError as error:
         _report(f"out of memory ({error}): use a machine with more memory or a smaller dataset")
         raise SystemExit(1) from error

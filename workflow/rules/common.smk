@@ -13,6 +13,12 @@ from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 
+if " " in sys.executable:
+    sys.exit(
+        f"lindrop: error: {sys.executable}: Snakemake cannot start a Python whose path has a space; "
+        "move the project to a folder without one"
+    )
+
 WORKFLOW = Path(str(workflow.current_basedir)).resolve().parent
 
 try:
@@ -65,29 +71,53 @@ def protocol(wildcards):
     return DATASETS[wildcards.dataset]["protocol"]
 
 
-def source_file(wildcards):
-    """The dataset's file: `path`, else found in `data_dir`, else to be downloaded."""
-    entry = DATASETS[wildcards.dataset]["source"]
+def local_file(name):
+    """A dataset's file on this machine: `path`, else found in `data_dir`, else None."""
+    entry = DATASETS[name]["source"]
     if entry["path"] is not None:
         return entry["path"]
-    file = download_name(entry["url"])
     if config["data_dir"] is not None:
+        file = download_name(entry["url"])
         folder = Path(config["data_dir"])
-        for local in (folder / file, folder / wildcards.dataset / file):
+        for local in (folder / file, folder / name / file):
             if local.is_file():
                 return str(local)
-    return f"<results>/downloads/{file}"
+    return None
 
 
-def folder_state(wildcards):
-    """What tells that a folder's files changed; Snakemake looks at the folder itself only."""
-    folder = Path(DATASETS[wildcards.dataset]["source"]["path"] or "")
-    if folder == Path() or not folder.is_dir():
-        return ""
-    return [
-        (file.name, file.stat().st_size, file.stat().st_mtime_ns)
-        for file in files_below(folder)
-    ]
+def source_file(wildcards):
+    """The dataset's file: local, else to be downloaded."""
+    url = DATASETS[wildcards.dataset]["source"]["url"]
+    return local_file(wildcards.dataset) or f"<results>/downloads/{download_name(url)}"
+
+
+# When a job fails, Snakemake deletes what it had made before, but would not miss that beside an older
+# result of a later job. So every job on the way from a file to a result has as a parameter all that
+# led to its input: it then asks for it again, and fails again, until the mistake is mended.
+
+
+def file_state(name):
+    """What tells that a local file, or one in a local folder, changed."""
+    file = local_file(name) if name in FROM_FILES else None
+    files = files_below(Path(file)) if file else []
+    return [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+
+
+def source_state(name):
+    """The same, with what is known of the file and how it is read."""
+    source = DATASETS[name]["source"]
+    known = {key: source[key] for key in source if key not in ("url", "mirrors")}
+    return {"source": known, "files": file_state(name)}
+
+
+def dataset_state(name):
+    """The same, with the protocol."""
+    return source_state(name) | {"protocol": DATASETS[name]["protocol"]}
+
+
+def of_dataset(state):
+    """A state as a function of the wildcards."""
+    return lambda wildcards: state(wildcards.dataset)
 
 
 def text_mb(path):
@@ -103,3 +133,12 @@ def generated_rows(wildcards):
     """Interactions that the generator is asked for."""
     asked = DATASETS[wildcards.dataset]["source"]
     return asked["interactions"] or PRESETS[asked["preset"]].interactions
+
+
+def repeat_errors(since):
+    """Print the error lines of this run's logs once more: Snakemake buries them."""
+    for log in sorted(Path("results/logs").rglob("*.log")):
+        if log.stat().st_mtime >= since:
+            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+                if match := re.search(r"^[\d:]+ error: (.*)", line):
+                    print(f"lindrop: error: {match[1]} (log: {log})", file=sys.stderr)

@@ -45,7 +45,7 @@ rule verify_source:
     params:
         code=code("verify_source.py"),
         expected=source("bytes", "sha256", "md5"),
-        folder=folder_state,
+        state=of_dataset(file_state),
     script:
         "../scripts/verify_source.py"
 
@@ -71,6 +71,7 @@ rule read_interactions:
         runtime=60,
     params:
         code=code("read_interactions.py"),
+        state=of_dataset(source_state),
         layout=source("format", "user", "item", "rating"),
         stated=source("rows", "users", "items"),
         min_rating=lambda wildcards: protocol(wildcards)["min_rating"],
@@ -119,6 +120,7 @@ rule split:
         runtime=60,
     params:
         code=code("split.py"),
+        state=of_dataset(dataset_state),
         protocol=protocol,
     script:
         "../scripts/split.py"
@@ -141,6 +143,7 @@ rule published_csv:
         runtime=60,
     params:
         code=code("published_csv.py"),
+        state=of_dataset(dataset_state),
     script:
         "../scripts/published_csv.py"
 
@@ -148,7 +151,9 @@ rule published_csv:
 rule steck2020_table1_datasets:
     input:
         splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
-        paper=str(WORKFLOW.parent / "config/paper_values/steck2020_datasets.yaml"),
+        paper=os.path.relpath(
+            WORKFLOW.parent / "config" / "paper_values" / "steck2020_datasets.yaml"
+        ),
     output:
         csv=report(
             "<results>/tables/steck2020_table1_datasets.csv",
@@ -170,6 +175,7 @@ rule steck2020_table1_datasets:
         runtime=10,
     params:
         code=code("steck2020_table1_datasets.py"),
+        state=list(map(dataset_state, DATASETS)),
         names=list(DATASETS),
         papers=[entry["paper"] for entry in DATASETS.values()],
     script:
@@ -200,6 +206,7 @@ rule dataset_long_tails:
         runtime=30,
     params:
         code=code("dataset_long_tails.py"),
+        state=list(map(dataset_state, DATASETS)),
         names=list(DATASETS),
     script:
         "../scripts/dataset_long_tails.py"

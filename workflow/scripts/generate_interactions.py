@@ -3,7 +3,7 @@ from lindrop.data.synthetic.recipe import recipe_of
 from lindrop.reporting import job
 from lindrop.store.interactions import write_interactions
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
     asked = snakemake.params.recipe
     data = synthetic_interactions(recipe_of(**asked), snakemake.params.seed)
     write_interactions(snakemake.output[0], data, {"format": "synthetic"} | asked)

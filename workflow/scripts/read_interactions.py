@@ -4,7 +4,7 @@ from lindrop.reporting import job
 from lindrop.store.interactions import write_interactions
 from lindrop.store.receipt import read_receipt
 
-with job(snakemake.log[0]) as log:
+with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}") as log:
     params, file = snakemake.params, snakemake.input.file
     data = read_interactions(file, min_rating=params.min_rating, **params.layout)
     log.info("%s: kept %d of %d rows", file, len(data), data.raw.rows)

@@ -4,6 +4,6 @@ from lindrop.data.fetch import Expected, receipt
 from lindrop.reporting import job
 from lindrop.store.receipt import write_receipt
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
     expected = Expected(**snakemake.params.expected)
     write_receipt(snakemake.output[0], receipt(Path(snakemake.input.file), expected))

@@ -14,14 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from lindrop.errors import UserError
-from lindrop.reporting import Progress
+from lindrop.reporting import Progress, logger
 
 GZIP_MAGIC = b"\x1f\x8b"
+NOT_TEXT = {
+    b"PAR1": "a parquet file; set `format: parquet`",
+    b"\xff\xfe": "UTF-16 text; convert it to UTF-8",
+    b"\xfe\xff": "UTF-16 text; convert it to UTF-8",
+    b"\x89HDF": "an HDF5 file, not a text",
+}
 UNSUPPORTED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"7z\xbc\xaf": "7-zip"}
 HEAD_BYTES = 512  # enough to tell what a file is
 TAR_MAGIC = b"ustar"
 TAR_MAGIC_AT = 257
 ENCRYPTED = 0x1  # flag bit of a zip member
+REMEDY = "replace it by a good copy, or delete it if lindrop downloaded it, and rerun"
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
 
 
@@ -53,6 +60,16 @@ def members(path: Path, wanted: str, described: str) -> list[Member]:
     return found
 
 
+def only_member(path: Path, wanted: str, described: str) -> Member:
+    """The one text of `members`; several are refused, since the first is a guess."""
+    found = members(path, wanted, described)
+    if len(found) > 1:
+        names = ", ".join(member.name for member in found[:5]) + (", …" if found[5:] else "")
+        raise UserError(f"{path}: holds {len(found)} such files; set `path` to one of {names}")
+    logger.info("reading %s", found[0].name)
+    return found[0]
+
+
 def _is_wanted(name: str, wanted: str) -> bool:
     """By the last part of the name; `._x` is what macOS adds beside every x."""
     last = name.rpartition("/")[2]
@@ -81,13 +98,16 @@ def _single(path: Path) -> Member:
     if is_web_page(head):
         raise UserError(f"{path}: a web page, not the file; download it anew and rerun")
     if head.startswith(b"PK"):
-        raise UserError(f"{path}: the zip archive is damaged or cut short; delete it and rerun")
+        raise UserError(f"{path}: the zip archive is damaged or cut short; {REMEDY}")
     unsupported = [name for magic, name in UNSUPPORTED.items() if head.startswith(magic)]
     if head.startswith(GZIP_MAGIC):
         with readable(str(path)), gzip.open(path) as stream:
             head = stream.read(HEAD_BYTES)
     if is_tar(head):
         unsupported = ["tar"]
+    for magic, name in NOT_TEXT.items():
+        if head.startswith(magic):
+            raise UserError(f"{path}: {name}")
     if unsupported:
         raise UserError(
             f"{path}: {unsupported[0]} archives of this format are not read; unpack it and set "
@@ -127,8 +147,7 @@ def readable(name: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk, not the archive
         raise UserError(
-            f"{name}: the archive is damaged or cut short ({error}); delete it and rerun, "
-            "or point `path` at a good copy"
+            f"{name}: the archive is damaged or cut short ({error}); {REMEDY}"
         ) from error
 
 

@@ -5,6 +5,7 @@ nothing per row ever reaches Python. Only a bad file is read again, slowly, to n
 """
 
 import csv
+import difflib
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from lindrop.data.archives import Member, members, opened
+from lindrop.data.archives import Member, only_member, opened
 from lindrop.data.interactions import Interactions, RawCounts, from_codes, unified
 from lindrop.errors import UserError
 
@@ -55,10 +56,8 @@ def read_text(
     path: Path, layout: Layout, columns: Columns, min_rating: float | None
 ) -> Interactions:
     """A csv or tsv of your own, plain, gzipped or alone in a zip."""
-    found = members(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")
-    if len(found) > 1:
-        raise UserError(f"{path}: holds {len(found)} tables; point `path` at one of them")
-    return read_member(found[0], layout, columns, min_rating)
+    member = only_member(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")
+    return read_member(member, layout, columns, min_rating)
 
 
 def read_member(
@@ -189,11 +188,23 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
 
 
 def _require(columns: Columns, present: Sequence[str], where: str) -> None:
-    shown = ", ".join(name[:40] for name in present[:20]) + (", …" if len(present) > 20 else "")
+    shown = ", ".join(repr(name[:40]) for name in present[:20]) + (", …" if present[20:] else "")
     for count, problem in ((0, "no column named"), (2, "more than one column named")):
         names = [repr(name) for name in columns.wanted() if min(present.count(name), 2) == count]
         if names:
-            raise UserError(f"{where}: {problem} {', '.join(names)}; the file has {shown}")
+            hint = _hint(columns, present)
+            raise UserError(f"{where}: {problem} {', '.join(names)}; the file has {shown}{hint}")
+
+
+def _hint(columns: Columns, present: Sequence[str]) -> str:
+    """What may have been meant: another separator, or a column of nearly that name."""
+    for separator, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas"), ("|", "bars")):
+        if len(present) == 1 and separator in present[0]:
+            return f": separated by {name}? csv needs commas, tsv needs tabs"
+    close = [difflib.get_close_matches(name, present, n=1) for name in columns.wanted()]
+    meant = [match[0] for match in close if match and match[0] not in columns.wanted()]
+    name_it = "set `user`, `item` and `rating` of the source to the right names"
+    return f"; did you mean {', '.join(map(repr, meant))}? {name_it}" if meant else f"; {name_it}"
 
 
 def _header(member: Member, layout: Layout) -> list[str]:

@@ -23,6 +23,7 @@ BLOCK_BYTES = 1 << 16  # a broken connection loses the block that it broke in
 ATTEMPTS = 6
 TIMEOUT = (20, 60)  # seconds to connect, and without a single byte
 WORTH_A_RETRY = {408, 425, 429}
+WEB_PAGE = "a web page instead of the file"
 HEADERS = {"User-Agent": "lindrop", "Accept-Encoding": "identity"}
 
 
@@ -67,8 +68,9 @@ def fetch(
             logger.info("%s failed: %s", url, error)
             failures.append(f"{url}: {error}")
     raise UserError(
-        f"cannot download {destination.name} ({'; '.join(failures)}); check the address and the "
-        "network, or put the file somewhere and set `path` or `data_dir`"
+        f"cannot download {destination.name} ({'; '.join(failures)}); check the "
+        "network, the address and what the entry states of the file, or put the file somewhere and "
+        "set `path` or `data_dir`"
     )
 
 
@@ -221,7 +223,7 @@ def mismatch(path: Path, expected: Expected, found: dict[str, str] | None = None
     """What is wrong with a file, or None if it is as published; `found` are its checksums."""
     size = path.stat().st_size
     if is_web_page(first_bytes(path)):
-        return "a web page instead of the file"
+        return WEB_PAGE
     if expected.bytes is not None and size != expected.bytes:
         return f"{size:,} bytes instead of {expected.bytes:,}"
     found = found or checksums(path)
@@ -255,6 +257,8 @@ def receipt(path: Path, expected: Expected) -> dict[str, Any]:
     """
     digests = {file: checksums(file) for file in files_below(path)}
     if path.is_file() and (problem := mismatch(path, expected, digests[path])):
+        if problem == WEB_PAGE:
+            raise UserError(f"{path}: {problem}; download it anew and rerun")
         raise UserError(
             f"{path}: {problem}; replace it by the published file, or, if it is meant to differ "
             "(say, the ratings file from inside the archive), set bytes, sha256 and md5 of its "

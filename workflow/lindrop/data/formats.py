@@ -22,8 +22,8 @@ def read_interactions(
 ) -> Interactions:
     """Read implicit feedback: the published archives or a table of your own.
 
-    `min_rating` keeps ratings strictly greater than it (PROTOCOL step 1); `user`, `item` and
-    `rating` name the columns of a csv, tsv or parquet file.
+    `min_rating` keeps ratings strictly greater than it (docs/protocol.md, step 1); `user`, `item`
+    and `rating` name the columns of a csv, tsv or parquet file.
     """
     path = Path(path)
     if not path.exists():

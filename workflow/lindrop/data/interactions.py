@@ -47,7 +47,7 @@ class Interactions:
 
 
 def id_order(ids: pa.StringArray) -> npt.NDArray[np.int64]:
-    """Positions that sort `ids` as the published code does (PROTOCOL step 3).
+    """Positions that sort `ids` as the published code does (docs/protocol.md, step 3).
 
     Integers sort as integers only if every id is in canonical decimal form; otherwise
     all are strings. A canonical decimal sorts by its length, then by its digits, so no

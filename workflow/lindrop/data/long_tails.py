@@ -5,10 +5,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lindrop.data.split import Split
-from lindrop.figures import panels
+from lindrop.figures import COLOURS, panels
 
 POINTS = 60  # per curve, evenly spaced on a logarithmic axis
-SIDES = {"items": "items, by popularity", "users": "users, by activity"}
+SIDES = {
+    "items": ("items, most popular first", "interactions of the item"),
+    "users": ("users, most active first", "interactions of the user"),
+}
+STYLES = ["-", "--", ":", "-."]
 
 
 def long_tails(name: str, split: Split) -> pd.DataFrame:
@@ -22,7 +26,7 @@ def long_tails(name: str, split: Split) -> pd.DataFrame:
 
 
 def _curve(name: str, side: str, count: np.ndarray) -> pd.DataFrame:
-    falling = np.sort(count)[::-1]
+    falling = np.sort(count[count > 0])[::-1]
     rank = np.unique(np.geomspace(1, len(falling), POINTS).round().astype(int))
     frame = {"dataset": name, "of": side, "rank": rank, "interactions": falling[rank - 1]}
     return pd.DataFrame(frame)
@@ -31,9 +35,11 @@ def _curve(name: str, side: str, count: np.ndarray) -> pd.DataFrame:
 def draw_long_tails(data: pd.DataFrame) -> Figure:
     """Rank against interactions, both logarithmic: items on the left, users on the right."""
     figure, axes = panels(2)
-    for axis, (side, title) in zip(axes, SIDES.items(), strict=True):
-        for name, curve in data[data["of"] == side].groupby("dataset", sort=False):
-            axis.loglog(curve["rank"], curve["interactions"], label=name)
-        axis.set(xlabel=f"rank of {title}", ylabel="interactions")
-    axes[0].legend()
+    for axis, (side, (rank, height)) in zip(axes, SIDES.items(), strict=True):
+        curves = data[data["of"] == side].groupby("dataset", sort=False)
+        for number, (name, curve) in enumerate(curves):
+            style = STYLES[number // len(COLOURS) % len(STYLES)]
+            axis.loglog(curve["rank"], curve["interactions"], style, label=name)
+        axis.set(xlabel=f"rank of {rank}", ylabel=height)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper")
     return figure

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lindrop.data.archives import Member, members, opened
+from lindrop.data.archives import Member, only_member, opened
 from lindrop.data.delimited import Columns, Layout, read_member
 from lindrop.data.interactions import Interactions
 from lindrop.errors import UserError
@@ -19,7 +19,7 @@ DESCRIBED = "ratings.csv, ratings.dat or u.data"
 
 def read(path: Path, min_rating: float | None) -> Interactions:
     """The ratings of any MovieLens archive, or the plain ratings file from inside it."""
-    member = members(path, FILES, DESCRIBED)[0]
+    member = only_member(path, FILES, DESCRIBED)
     return read_member(member, _layout(member), COLUMNS, min_rating)
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lindrop.data.archives import members
+from lindrop.data.archives import only_member
 from lindrop.data.delimited import Columns, Layout, read_member
 from lindrop.data.interactions import Interactions
 
@@ -12,5 +12,5 @@ COLUMNS = Columns("user", "song", "play_count")
 
 def read(path: Path, min_rating: float | None) -> Interactions:
     """train_triplets.txt, plain or in its zip; play counts matter only to an explicit threshold."""
-    (member, *_) = members(path, r"train_triplets\.txt", "train_triplets.txt")
+    member = only_member(path, r"train_triplets\.txt", "train_triplets.txt")
     return read_member(member, LAYOUT, COLUMNS, min_rating)

@@ -28,6 +28,13 @@ class Protocol:
     test_fraction: float = 0.2
     seed: int = 98765
 
+    def __post_init__(self) -> None:
+        if self.heldout_users < 1 or not 0 < self.test_fraction < 1:
+            raise UserError(
+                f"heldout_users must be 1 or more (is {self.heldout_users}), test_fraction between "
+                f"0 and 1 (is {self.test_fraction})"
+            )
+
 
 @dataclass(frozen=True)
 class Events:
@@ -90,6 +97,8 @@ class Split:
 
     def matrix(self, part: str) -> sp.csr_array:
         """X of one part (`train`, `validation/fold_in`, …) as float32; duplicate rows add up."""
+        if part not in self.parts():
+            raise UserError(f"no part {part!r}; the parts are {', '.join(self.parts())}")
         events, rows = self.parts()[part], self.user_range(part)
         ones = np.ones(len(events), dtype=np.float32)
         shape = (len(rows), len(self.items))
@@ -167,7 +176,7 @@ def split(interactions: Interactions, protocol: Protocol) -> Split:
 
 
 def _filter(interactions: Interactions, protocol: Protocol) -> tuple[Events, int, int]:
-    """One pass (PROTOCOL step 2): first items with too few rows, then users, not repeated."""
+    """One pass (docs/protocol.md, step 2): first rare items, then users with few rows."""
     data = Events(interactions.user, interactions.item)
     items_dropped = users_dropped = 0
     if protocol.min_item_users > 0:
@@ -194,7 +203,7 @@ def _by_first_appearance(codes: Codes, n_codes: int) -> tuple[Codes, npt.NDArray
 
 
 def _draw_held_out(uid: Codes, protocol: Protocol) -> npt.NDArray[np.bool_]:
-    """Mark a share of each user's rows (PROTOCOL step 7); `uid` has each user's rows together.
+    """Mark a share of each user's rows (docs/protocol.md, step 7), which stand together in `uid`.
 
     `choice(n, size, replace=False)` of a RandomState is `permutation(n)[:size]`, which draws a
     varying number of random words: users can only be taken one after another.

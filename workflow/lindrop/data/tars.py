@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lindrop.data.archives import GZIP_MAGIC, HEAD_BYTES, first_bytes, is_tar, readable
+from lindrop.data.archives import GZIP_MAGIC, HEAD_BYTES, REMEDY, first_bytes, is_tar, readable
 from lindrop.errors import UserError
 
 END_BYTES = 1024  # two blocks of zeros
@@ -68,4 +68,4 @@ def tar_members(stream: Any, where: str, wanted: str, nested: str) -> Iterator[t
 
 
 def _damaged(where: str) -> UserError:
-    return UserError(f"{where}: the archive is damaged or cut short; delete it and rerun")
+    return UserError(f"{where}: the archive is damaged or cut short; {REMEDY}")
