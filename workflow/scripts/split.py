@@ -6,5 +6,8 @@ from lindrop.store.split import write_split
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}") as log:
     interactions, source = read_interactions(snakemake.input[0])
     result = split(interactions, Protocol(**snakemake.params.protocol))
-    log.info("%s", result.counts)
+    counts = result.counts
+    log.info("%d users, %d items, %d interactions", counts.users, counts.items, counts.interactions)
+    log.info("dropped %d users and %d items", counts.users_dropped, counts.items_dropped)
+    log.info("%d rows repeat an earlier one", counts.duplicate_rows)
     write_split(snakemake.output[0], result, source)
