@@ -1,6 +1,6 @@
 """Does the demo dataset separate the models of Steck 2020?
 
-    python benchmarks/calibrate_synthetic.py 1 2 3 4 5
+    PYTHONPATH=workflow python benchmarks/calibrate_synthetic.py 1 2 3 4 5
 
 For every seed named: make the demo set, split it by the protocol, tune every model on the
 validation users by nDCG@100, and write test metrics and paired differences to
@@ -20,11 +20,10 @@ import pandas as pd
 import scipy.linalg as sl
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "workflow"))
 
-from lindrop.data.split import Protocol, Split, split  # noqa: E402
-from lindrop.data.synthetic.generator import synthetic_interactions  # noqa: E402
-from lindrop.data.synthetic.recipe import PRESETS  # noqa: E402
+from lindrop.data.split import Protocol, Split, split
+from lindrop.data.synthetic.generator import synthetic_interactions
+from lindrop.data.synthetic.recipe import PRESETS
 
 OUTPUT = ROOT / "benchmarks" / "results" / "synthetic_calibration.csv"
 RANK = 150

@@ -1,4 +1,4 @@
-"""Parse and split files of published size: `python benchmarks/data_at_scale.py [folder]`.
+"""Parse and split files of published size: `PYTHONPATH=workflow python benchmarks/data_at_scale.py [folder]`.
 
 Makes files in the exact published formats and of the published sizes (random contents, long tails),
 then measures each step in a process of its own: wall time and peak memory, beside a plain
@@ -23,15 +23,14 @@ import pyarrow as pa
 import pyarrow.csv
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "workflow"))
 
-from lindrop.data.formats import read_interactions  # noqa: E402
-from lindrop.data.split import Protocol, split  # noqa: E402
-from lindrop.data.synthetic.generator import generate  # noqa: E402
-from lindrop.data.synthetic.recipe import Recipe  # noqa: E402
-from lindrop.store.interactions import read_interactions as load  # noqa: E402
-from lindrop.store.interactions import write_interactions  # noqa: E402
-from lindrop.store.split import write_split  # noqa: E402
+from lindrop.data.formats import read_interactions
+from lindrop.data.split import Protocol, split
+from lindrop.data.synthetic.generator import generate
+from lindrop.data.synthetic.recipe import Recipe
+from lindrop.store.interactions import read_interactions as load
+from lindrop.store.interactions import write_interactions
+from lindrop.store.split import write_split
 
 OUTPUT = ROOT / "benchmarks" / "results" / "data_at_scale.csv"
 BLOCK = 2_000_000

@@ -2,13 +2,12 @@ import http.server
 import os
 import shutil
 import subprocess
-import threading
 from functools import partial
 from pathlib import Path
 
 import pytest
 from configurations import GENERATED
-from files import write_zip
+from files import serving, write_zip
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("LINDROP_REAL_DATA", ROOT.parent / "shared" / "data"))
@@ -105,9 +104,5 @@ def mirror(tmp_path_factory):
     )
     server.folder, server.asked = folder, asked
     server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield server

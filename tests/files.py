@@ -3,7 +3,9 @@
 import gzip
 import io
 import tarfile
+import threading
 import zipfile
+from contextlib import contextmanager
 
 RATINGS = [  # user, item, rating, in file order
     ("12", "5", "4.0"),
@@ -40,6 +42,19 @@ def films(rows=RATINGS):
         texts.setdefault(int(item), f"{item}:\n")
         texts[int(item)] += f"{user},{rating[0]},2005-09-06\n"
     return texts
+
+
+@contextmanager
+def serving(server):
+    """Run a web server in a thread for as long as it is needed."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def write_zip(path, files):

@@ -3,15 +3,9 @@
 A regression test of the generator, not evidence for any claim of a paper: the set was made so.
 """
 
-import sys
-
+import calibrate_synthetic as calibration
 import pandas as pd
 import pytest
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import calibrate_synthetic as calibration
 
 TUNED = pd.read_csv(calibration.OUTPUT).query("seed == 1").set_index("model")
 

@@ -2,9 +2,9 @@
 
 import hashlib
 import http.server
-import threading
 
 import pytest
+from files import serving
 
 from lindrop.data.fetch import BLOCK_BYTES, Expected, fetch, receipt
 from lindrop.errors import UserError
@@ -77,13 +77,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Server()) as server:
+        yield server
 
 
 @pytest.fixture

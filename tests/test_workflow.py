@@ -24,6 +24,7 @@ def test_the_line_that_a_user_types_runs_the_default(finished):
     assert row["paper_items"] == row["paper_users"] == row["paper_interactions"] == ""
     assert "demo" in finished.path(f"{TABLE}.md").read_text()
     assert r"\begin{tabular}" in finished.path(f"{TABLE}.tex").read_text()
+    assert "<td>demo</td>" in finished.path(f"{TABLE}.html").read_text()
 
 
 def test_a_second_run_has_nothing_to_do(finished):

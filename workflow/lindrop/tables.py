@@ -1,5 +1,6 @@
-"""One table, three files: csv for programs, Markdown for readers, LaTeX for papers."""
+"""One table, four files: csv for programs, Markdown and HTML for readers, LaTeX for papers."""
 
+import html
 import re
 from pathlib import Path
 from typing import Protocol
@@ -13,25 +14,46 @@ LATEX_SPECIAL = re.compile(r"([&%$#_{}])")
 
 
 class TableFiles(Protocol):
-    """Where the three forms go."""
+    """Where the forms of a table go."""
 
     csv: str
     md: str
+    html: str
     tex: str
 
 
 def write_table(frame: pd.DataFrame, files: TableFiles, caption: str) -> None:
-    """Write raw values as csv and readable ones as Markdown and LaTeX (booktabs)."""
+    """Write raw values as csv and readable ones as Markdown, HTML and LaTeX (needs booktabs)."""
     with atomic(files.csv) as partial:
         frame.to_csv(partial, index=False, lineterminator="\n")
     shown = pd.DataFrame({_heading(str(name)): frame[name].map(_shown) for name in frame})
     numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame]
     aligned = ["right" if number else "left" for number in numeric]
     with atomic(files.md) as partial:
-        table = shown.to_markdown(index=False, colalign=aligned, disable_numparse=True)
+        plain = shown.map(lambda text: text.replace("|", r"\|"))
+        table = plain.to_markdown(index=False, colalign=aligned, disable_numparse=True)
         partial.write_text(f"{caption}\n\n{table}\n", encoding="utf-8")
+    with atomic(files.html) as partial:
+        partial.write_text(_html(shown, numeric, caption), encoding="utf-8")
     with atomic(files.tex) as partial:
         partial.write_text(_latex(shown, numeric, caption, Path(files.tex).stem), encoding="utf-8")
+
+
+def _html(shown: pd.DataFrame, numeric: list[bool], caption: str) -> str:
+    """A page of its own: readable on a phone and in the dark, nothing loaded from elsewhere."""
+    right = ", ".join(f"td:nth-child({k})" for k, number in enumerate(numeric, 1) if number)
+    caption, table = html.escape(caption), shown.to_html(index=False, border=0)
+    style = (
+        ":root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }"
+        "body { margin: 1rem; overflow-x: auto } table { border-collapse: collapse }"
+        "th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid #8886 }"
+        f"{right} {{ text-align: right; font-variant-numeric: tabular-nums }}"
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{caption}</title>\n<style>{style}</style>\n<h1>{caption}</h1>\n{table}\n</html>\n"
+    )
 
 
 def _heading(name: str) -> str:

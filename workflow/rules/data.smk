@@ -155,12 +155,13 @@ rule steck2020_table1_datasets:
             WORKFLOW.parent / "config" / "paper_values" / "steck2020_datasets.yaml"
         ),
     output:
-        csv=report(
-            "<results>/tables/steck2020_table1_datasets.csv",
+        html=report(
+            "<results>/tables/steck2020_table1_datasets.html",
             caption="../report/steck2020_table1_datasets.rst",
             category="Steck 2020",
             labels={"table": "Table 1", "part": "data-set properties"},
         ),
+        csv="<results>/tables/steck2020_table1_datasets.csv",
         md="<results>/tables/steck2020_table1_datasets.md",
         tex="<results>/tables/steck2020_table1_datasets.tex",
     log:
