@@ -19,12 +19,11 @@ import numpy as np
 import pandas as pd
 import scipy.linalg as sl
 
-ROOT = Path(__file__).resolve().parents[1]
-
 from lindrop.data.split import Protocol, Split, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
 
+ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "synthetic_calibration.csv"
 RANK = 150
 SWEEPS = 5

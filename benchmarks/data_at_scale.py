@@ -1,4 +1,6 @@
-"""Parse and split files of published size: `PYTHONPATH=workflow python benchmarks/data_at_scale.py [folder]`.
+"""Parse and split files of published size.
+
+    PYTHONPATH=workflow python benchmarks/data_at_scale.py [folder]
 
 Makes files in the exact published formats and of the published sizes (random contents, long tails),
 then measures each step in a process of its own: wall time and peak memory, beside a plain
@@ -22,8 +24,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-ROOT = Path(__file__).resolve().parents[1]
-
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import generate
@@ -32,6 +32,7 @@ from lindrop.store.interactions import read_interactions as load
 from lindrop.store.interactions import write_interactions
 from lindrop.store.split import write_split
 
+ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "data_at_scale.csv"
 BLOCK = 2_000_000
 BODY = {"include_header": False, "quoting_style": "none"}

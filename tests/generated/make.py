@@ -1,4 +1,6 @@
-"""How ratings.csv and the expected files beside it were made: `PYTHONPATH=tests python tests/generated/make.py`.
+"""How ratings.csv and the expected files beside it were made.
+
+    PYTHONPATH=tests python tests/generated/make.py
 
 The expected files come from the literal transcription in tests/reference_split.py, never from the
 library.
@@ -7,11 +9,9 @@ library.
 from pathlib import Path
 
 import numpy as np
-
-HERE = Path(__file__).resolve().parent
-
 from reference_split import reference_split
 
+HERE = Path(__file__).resolve().parent
 PROTOCOL = {"heldout_users": 12, "min_user": 3, "min_item": 2}
 MIN_RATING = 3.5
 
