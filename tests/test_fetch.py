@@ -21,7 +21,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.faults, self.requests, self.etag, self.data = [], [], '"v1"', DATA
-        self.content_type = "application/zip"
+        self.content_type, self.ranges = "application/zip", True
 
     def url(self, name="file.zip"):
         return f"http://127.0.0.1:{self.server_port}/{name}"
@@ -51,7 +51,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         data, status = server.data, 200
         fresh = self.headers.get("If-Range") in (None, server.etag)
-        if wanted and fresh and fault != "no ranges":
+        if wanted and server.ranges and fresh and fault != "no ranges":
             start = int(wanted.removeprefix("bytes=").removesuffix("-"))
             if start >= len(data):
                 self.send_response(416)
@@ -147,6 +147,12 @@ def test_many_drops_are_no_reason_to_give_up_while_bytes_arrive(server, target):
     get(server, target)
     starts = server.starts()
     assert starts == sorted(starts)
+
+
+def test_a_server_that_starts_over_and_over_is_given_up(server, target):
+    server.ranges, server.faults = False, [0.5, *[0.3, 0.4] * 50]
+    assert "gave up after 6 attempts" in fails(server, target)
+    assert len(server.requests) == 6
 
 
 def test_a_mirror_does_not_throw_away_what_another_gave(server, target):

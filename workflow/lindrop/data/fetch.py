@@ -78,7 +78,7 @@ def _from_mirror(
     url: str, destination: Path, expected: Expected, sleep: Callable[[float], None]
 ) -> None:
     part = Partial(destination, url)
-    failures, problem = 0, ""
+    failures, problem, most = 0, "", part.usable(expected)
     while failures < ATTEMPTS:
         if failures:
             wait = 2.0 ** (failures - 1)
@@ -88,8 +88,9 @@ def _from_mirror(
         try:
             _download(url, part, expected)
         except PassingError as fault:
-            problem = str(fault)
-            failures = 1 if part.usable(expected) > resumed_at else failures + 1
+            problem, have = str(fault), part.usable(expected)
+            # more than ever before is progress; a server that starts over each time makes none
+            failures, most = (1, have) if have > most else (failures + 1, most)
             continue
         problem = mismatch(part.path, expected) or ""
         if not problem:
