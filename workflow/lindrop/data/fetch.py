@@ -215,9 +215,9 @@ def _receive(response: requests.Response, part: Partial, have: int, expected: Ex
 
 
 def _cause(error: BaseException) -> str:
-    while error.__cause__ or error.__context__:
-        error = error.__cause__ or error.__context__  # type: ignore[assignment]
-    return " ".join(str(error).split()) or type(error).__name__
+    """What was wrong in the first place: requests wraps it several times."""
+    inner = error.__cause__ or error.__context__
+    return _cause(inner) if inner else " ".join(str(error).split()) or type(error).__name__
 
 
 def mismatch(path: Path, expected: Expected, found: dict[str, str] | None = None) -> str | None:
