@@ -46,7 +46,7 @@ lock: .venv/ready-dev  ## resolve requirements*.in anew
 	@$(LOCK) requirements-dev.in --output-file requirements-dev.lock
 
 clean:  ## delete results; downloads are kept
-	@find results -mindepth 1 -maxdepth 1 ! -name downloads ! -name .gitkeep -exec rm -rf {} +
+	@[ ! -d results ] || find results -mindepth 1 -maxdepth 1 ! -name downloads ! -name .gitkeep -exec rm -rf {} +
 	@rm -rf .snakemake
 
 distclean: clean  ## delete the environment and the downloads, too

@@ -318,3 +318,20 @@ def test_a_folder_or_archive_with_several_such_files(tmp_path):
 def test_a_table_that_is_another_than_said(data, hint, tmp_path):
     (tmp_path / "mine.csv").write_bytes(data)
     assert hint in message_of(tmp_path / "mine.csv", "csv")
+
+
+@pytest.mark.parametrize("lines", [300, 30_000, 3_000_000])
+def test_a_quote_that_is_never_closed(lines, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text('user,item\n1,2\n"3,4\n' + "5,6\n" * lines)
+    message = message_of(path, "csv")
+    assert "quote that is never closed" in message or "columns instead of" in message
+
+
+def test_netflix_ratings_that_are_there_twice(tmp_path):
+    for name in ("a/mv_0000001.txt", "b/mv_0000001.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("1:\n12,4,2005-09-06\n")
+    assert "holds the ratings more than once" in message_of(tmp_path, "netflix")
+    (tmp_path / "b/mv_0000001.txt").rename(tmp_path / "combined_data_1.txt")
+    assert "holds the ratings more than once" in message_of(tmp_path, "netflix")

@@ -1,5 +1,6 @@
 """Downloads over a network that fails: a real HTTP server on this machine misbehaves on demand."""
 
+import gzip
 import hashlib
 import http.server
 
@@ -22,6 +23,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.faults, self.requests, self.etag, self.data = [], [], '"v1"', DATA
         self.content_type, self.ranges = "application/zip", True
+        self.encoding = None
 
     def url(self, name="file.zip"):
         return f"http://127.0.0.1:{self.server_port}/{name}"
@@ -65,6 +67,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         if server.etag:
             self.send_header("ETag", server.etag)
+        if server.encoding:
+            self.send_header("Content-Encoding", server.encoding)
         if status == 206:
             total = len(server.data)
             self.send_header("Content-Range", f"bytes {total - len(data)}-{total - 1}/{total}")
@@ -106,6 +110,13 @@ def fails(server, target, expected=WHOLE, urls=None):
 
 def test_whole_file(server, target):
     assert get(server, target) == []
+
+
+def test_an_archive_is_not_unpacked_on_the_way(server, target):
+    """Some servers label .tar.gz with Content-Encoding: x-gzip."""
+    server.data, server.encoding = gzip.compress(DATA), "x-gzip"
+    fetch([server.url()], target, Expected(bytes=len(server.data)))
+    assert target.read_bytes() == server.data
 
 
 def test_a_dropped_connection_is_resumed_where_it_stopped(server, target):

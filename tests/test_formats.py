@@ -215,3 +215,16 @@ def test_ratings_of_a_parquet_file_may_be_any_number(tmp_path):
         frame.to_parquet(tmp_path / "mine.parquet")
         data = read_interactions(tmp_path / "mine.parquet", "parquet", rating="r", min_rating=2)
         assert pairs(data) == [("a", "x")]
+
+
+def test_movielens_written_by_another_program_with_quotes(tmp_path):
+    quoted = '"userId","movieId","rating","timestamp"\n"12","5","4.0","9"\n'
+    (tmp_path / "ratings.csv").write_text(quoted)
+    data = read_interactions(tmp_path / "ratings.csv", "movielens", min_rating=3.5)
+    assert pairs(data) == [("12", "5")]
+
+
+def test_what_is_no_file_in_a_folder_is_passed_over(tmp_path):
+    (tmp_path / "ratings.csv").write_text(ratings_csv())
+    (tmp_path / "u.data").symlink_to(tmp_path / "nowhere")
+    assert pairs(read_interactions(tmp_path, "movielens")) == kept(RATINGS, 0)

@@ -251,3 +251,35 @@ def test_a_folder_with_a_space_is_refused(tmp_path):
     assert done.returncode != 0
     assert "clone into a folder whose path has no space" in done.stderr
     assert not (folder / ".venv").exists()
+
+
+@pytest.mark.parametrize("target", ["", "results/data/ratings/csv"])
+def test_a_failed_download_stays_a_failure(target, project, mirror):
+    """Neither the old file nor old results pass for those of a new address."""
+    bad = "userId,movieId,rating,timestamp\n1,2,3\n"
+    write_zip(mirror.folder / "bad.zip", {"ratings.csv": bad})
+    run = f"snakemake --cores 2 {target} --configfile config/mine.yaml"
+
+    def use(address):
+        project.write("config/mine.yaml", RATINGS % ("", f"url: {mirror.url}/{address}"))
+
+    use("ml-20m.zip")
+    project.ok(run)
+    for address in ("nowhere/ml-20m.zip", "bad.zip"):
+        use(address)
+        for _ in range(2):
+            assert len(errors(project.fails(run))) == 1
+    use("ml-20m.zip")
+    project.ok(run)
+    assert "Nothing to be done" in project.ok(run)
+
+
+def test_a_failed_generation_stays_a_failure(project):
+    project.write("config/small.yaml", SMALL)
+    run = "snakemake --cores 2 results/data/small/csv --configfile config/small.yaml"
+    project.ok(run)
+    obstacle = project.path("results/data/small/.interactions.h5.partial")
+    obstacle.mkdir()
+    project.fails(f"{run} --config seed=2")
+    obstacle.rmdir()
+    assert "generate_interactions" in rules_run(project.ok(f"{run} --config seed=2"))

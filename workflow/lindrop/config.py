@@ -55,11 +55,7 @@ def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
         _check_dataset(f"datasets.{name}", entry)
     downloads(filled)
     if filled["data_dir"] is not None:
-        filled["data_dir"] = str(Path(filled["data_dir"]).expanduser())
-    folder = filled["data_dir"]
-    if folder is not None and not Path(folder).is_dir():
-        where = Path(folder).absolute()
-        raise mistake("data_dir", folder, f"the path of an existing folder (looked for {where})")
+        filled["data_dir"] = _checked_path("data_dir", filled["data_dir"], "folder")
     return dict(filled)
 
 
@@ -210,7 +206,7 @@ def _check_dataset(key: str, entry: dict[str, Any]) -> None:
     if source["path"] is None and source["url"] is None:
         raise UserError(f"config: {key}.source: neither path nor url is given; set one of them")
     if source["path"] is not None:
-        source["path"] = _checked_path(f"{key}.source.path", source["path"])
+        source["path"] = _checked_path(f"{key}.source.path", source["path"], "file")
     if protocol["min_rating"] is not None and source.get("rating", "in the format") is None:
         raise mistake(
             f"{key}.protocol.min_rating",
@@ -222,12 +218,18 @@ def _check_dataset(key: str, entry: dict[str, Any]) -> None:
         raise UserError(f"config: {key}.source: user, item and rating must be different columns")
 
 
-def _checked_path(key: str, path: str) -> str:
+def _checked_path(key: str, path: str, kind: str) -> str:
+    """A path that exists, `~` expanded; a `file` may be a folder of files."""
     if re.search("[{}<>]", path):
         raise mistake(key, path, "a path without { } < >, which mean something to Snakemake")
-    found = Path(path).expanduser()
-    if not found.exists():
-        raise mistake(key, path, f"the path of an existing file (looked for {found.absolute()})")
+    try:
+        found = Path(path).expanduser()
+        exists = found.is_dir() if kind == "folder" else found.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise mistake(key, path, f"the path of an existing {kind} ({error})") from error
+    if not exists:
+        where = found.absolute()
+        raise mistake(key, path, f"the path of an existing {kind} (looked for {where})")
     return str(found)
 
 

@@ -28,6 +28,7 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logging.raiseExceptions = False  # a log that cannot be written must not hide why
+    prefix = f"{about}: " if about else ""
     hooks = sys.excepthook, sys.unraisablehook
     # h5py prints a traceback for every object that it cannot close on a full disk: to the log
     sys.excepthook = lambda kind, error, trace: logger.info("while closing: %s", error)
@@ -35,21 +36,23 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     try:
         yield logger
     except UserError as error:
-        _report(f"{about}: {error}" if about else str(error))
+        _report(f"{prefix}{error}")
         raise SystemExit(1) from error
     except KeyboardInterrupt:
         logger.info("interrupted")
         raise SystemExit(130) from None
     except MemoryError as error:
-        _report(f"out of memory ({error}): use a machine with more memory or a smaller dataset")
+        _report(
+            f"{prefix}out of memory ({error}): use a machine with more memory or a smaller dataset"
+        )
         raise SystemExit(1) from error
     except Exception as error:
         if _disk_is_full(error):
             file = getattr(error, "filename", None) or "an output"
-            _report(f"disk full while writing {file}: free some space and rerun")
+            _report(f"{prefix}disk full while writing {file}: free some space and rerun")
             os._exit(1)  # HDF5 crashes when it closes, at exit, a file that it could not write
         if isinstance(error, OSError) and error.filename and error.strerror:
-            _report(f"{error.filename}: {error.strerror}")
+            _report(f"{prefix}{error.filename}: {error.strerror}")
             raise SystemExit(1) from error
         logger.exception("unexpected error")
         raise

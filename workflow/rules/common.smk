@@ -1,4 +1,5 @@
 # Functions that the rules share. No rule stands here.
+import functools
 import sys
 
 from lindrop.config import (
@@ -43,6 +44,7 @@ DOWNLOADS = downloads(config)
 HEAVY = workflow.resource_settings.cores or 8
 
 
+@functools.cache
 def code(script):
     """Hash of the library modules behind a script: their change reruns the rule."""
     return imports_digest(WORKFLOW / "scripts" / script, WORKFLOW)
@@ -85,10 +87,19 @@ def local_file(name):
     return None
 
 
+def download(name):
+    """Where a dataset's download is kept."""
+    return f"<results>/downloads/{download_name(DATASETS[name]['source']['url'])}"
+
+
 def source_file(wildcards):
     """The dataset's file: local, else to be downloaded."""
-    url = DATASETS[wildcards.dataset]["source"]["url"]
-    return local_file(wildcards.dataset) or f"<results>/downloads/{download_name(url)}"
+    return local_file(wildcards.dataset) or download(wildcards.dataset)
+
+
+def source_url(wildcards):
+    """The note from where a download came; nothing for a local file."""
+    return [] if local_file(wildcards.dataset) else f"{download(wildcards.dataset)}.url"
 
 
 # When a job fails, Snakemake deletes what it had made before, but would not miss that beside an older
@@ -104,15 +115,20 @@ def file_state(name):
 
 
 def source_state(name):
-    """The same, with what is known of the file and how it is read."""
+    """The same, with where the file comes from, what is known of it and how it is read."""
     source = DATASETS[name]["source"]
-    known = {key: source[key] for key in source if key not in ("url", "mirrors")}
+    known = {key: source[key] for key in source if key != "mirrors"}
     return {"source": known, "files": file_state(name)}
 
 
 def dataset_state(name):
-    """The same, with the protocol."""
-    return source_state(name) | {"protocol": DATASETS[name]["protocol"]}
+    """The same, with the protocol and the code (and the seed of what is generated)."""
+    first = "generate_interactions.py" if name in SYNTHETIC else "read_interactions.py"
+    return source_state(name) | {
+        "protocol": DATASETS[name]["protocol"],
+        "code": [code(first), code("split.py")],
+        "seed": config["seed"] if name in SYNTHETIC else None,
+    }
 
 
 def of_dataset(state):

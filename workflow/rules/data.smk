@@ -7,7 +7,8 @@ wildcard_constraints:
 
 rule fetch:
     output:
-        update("<results>/downloads/{file}"),
+        file=update("<results>/downloads/{file}"),
+        url="<results>/downloads/{file}.url",
     log:
         "<logs>/fetch/{file}.log",
     benchmark:
@@ -30,6 +31,7 @@ rule fetch:
 rule verify_source:
     input:
         file=source_file,
+        url=source_url,
     output:
         "<results>/data/{dataset}/source.json",
     log:
@@ -45,7 +47,7 @@ rule verify_source:
     params:
         code=code("verify_source.py"),
         expected=source("bytes", "sha256", "md5"),
-        state=of_dataset(file_state),
+        state=of_dataset(source_state),
     script:
         "../scripts/verify_source.py"
 

@@ -7,5 +7,8 @@ from lindrop.reporting import job
 with job(snakemake.log[0]):
     known = downloads(snakemake.config)[snakemake.wildcards.file]
     expected = Expected(known.get("bytes"), known.get("sha256"), known.get("md5"))
-    print(f"downloading {snakemake.output[0]}; progress in {snakemake.log[0]}", flush=True)
-    fetch(known["urls"], Path(snakemake.output[0]), expected)
+    print(f"downloading {snakemake.output.file}; progress in {snakemake.log[0]}", flush=True)
+    fetch(known["urls"], Path(snakemake.output.file), expected)
+    # Snakemake keeps a file that was there before when this job fails, but not this note, which the
+    # next run misses: an old file never passes for that of a new address
+    Path(snakemake.output.url).write_text(known["url"] + "\n", encoding="utf-8")

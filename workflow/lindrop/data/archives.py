@@ -48,7 +48,8 @@ def members(path: Path, wanted: str, described: str) -> list[Member]:
     `wanted` for people.
     """
     if path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if _is_wanted(file.name, wanted)]
+        below = (file for file in sorted(path.rglob("*")) if file.is_file())
+        files = [file for file in below if _is_wanted(file.name, wanted)]
         found = [Member(str(f), f.stat().st_size, partial(f.open, "rb")) for f in files]
     elif zipfile.is_zipfile(path):
         with readable(str(path)):

@@ -232,6 +232,11 @@ def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) ->
             f"{where}: the rating {value[1]!r} is not a number; mend the line, or set "
             f"`rating` to the column of ratings (now {columns.rating!r})"
         )
+    if "straddling object" in message:
+        return (
+            f"{where}: a line longer than {BLOCK_BYTES >> 20} MB, or a quote that is never closed; "
+            "mend the quotes"
+        )
     if counts := re.search(r"Expected (\d+) columns, got (\d+)", message):
         return f"{where}: {counts[2]} columns instead of {counts[1]}; mend or remove the line"
     detail = f" in column {column[1]}" if column else ""
@@ -244,7 +249,10 @@ def _line_of_row(member: Member, layout: Layout, row: int) -> int:
         text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", newline="")
         quotes: Any = {} if layout.quoted else {"quoting": csv.QUOTE_NONE}
         reader = csv.reader(text, delimiter=layout.delimiter, **quotes)
-        for number, _ in enumerate(fields for fields in reader if fields):
-            if number == row:
-                break
+        try:
+            for number, _ in enumerate(fields for fields in reader if fields):
+                if number == row:
+                    break
+        except csv.Error:
+            pass  # a field of over 100 kB: a quote that is never closed starts about here
         return reader.line_num

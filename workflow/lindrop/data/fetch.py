@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
+import urllib3
 
 from lindrop.data.archives import first_bytes, is_web_page
 from lindrop.errors import UserError
@@ -165,7 +166,7 @@ def _download(url: str, part: Partial, expected: Expected) -> None:
         raise MirrorError("not a usable address") from error
     except requests.exceptions.MissingSchema as error:
         raise MirrorError("the address needs http:// or https://") from error
-    except requests.RequestException as error:
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         raise PassingError(f"the connection failed ({_cause(error)})") from error
 
 
@@ -206,7 +207,8 @@ def _receive(response: requests.Response, part: Partial, have: int, expected: Ex
     progress = Progress(f"downloading {part.destination.name}", total)
     progress.resume_at(have)
     with part.path.open("ab") as file:
-        for block in response.iter_content(BLOCK_BYTES):
+        # as sent: an archive labelled with Content-Encoding must not be unpacked on the way
+        for block in response.raw.stream(BLOCK_BYTES, decode_content=False):
             file.write(block)
             progress.advance(len(block))
     logger.info("%s", progress)

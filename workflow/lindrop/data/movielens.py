@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from lindrop.data.archives import Member, only_member, opened
-from lindrop.data.delimited import Columns, Layout, read_member
+from lindrop.data.delimited import CSV, Columns, Layout, read_member
 from lindrop.data.interactions import Interactions
 from lindrop.errors import UserError
 
 COLUMNS = Columns("userId", "movieId", "rating")
-RATINGS_CSV = Layout(",", None, quoted=False)
 # `user::item::rating::time`, seen by a parser of one-byte delimiters as every other column empty
 RATINGS_DAT = Layout(":", ["userId", "", "movieId", " ", "rating", "  ", "time"], quoted=False)
 U_DATA = Layout("\t", ["userId", "movieId", "rating", "time"], quoted=False)
@@ -34,7 +33,7 @@ def _layout(member: Member) -> Layout:
     if b"\t" in line and b"," not in line:
         return U_DATA
     if b"," in line:
-        return RATINGS_CSV
+        return CSV
     raise UserError(
         f"{member.name}: not a MovieLens ratings file (u.data, ratings.dat or ratings.csv); "
         f"its first line is {line[:60].decode('utf-8', 'replace')!r}"

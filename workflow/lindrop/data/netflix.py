@@ -93,7 +93,11 @@ def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
     if is_tar_file(path):
         yield from _tar_pieces(path)
         return
-    for member in members(path, f"{FILM_FILES}|{COMBINED_FILES}", DESCRIBED):
+    found = members(path, f"{FILM_FILES}|{COMBINED_FILES}", DESCRIBED)
+    names = [member.name.rpartition("/")[2].lower() for member in found]
+    if len(set(names)) < len(names) or len({name[:2] for name in names}) > 1 < len(names):
+        raise UserError(f"{path}: holds the ratings more than once; set `path` to one copy of them")
+    for member in found:
         line, rest = 1, b""
         with opened(member) as stream:
             while block := stream.read(BUFFER_BYTES):
