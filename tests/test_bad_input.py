@@ -335,3 +335,6 @@ def test_netflix_ratings_that_are_there_twice(tmp_path):
     assert "holds the ratings more than once" in message_of(tmp_path, "netflix")
     (tmp_path / "b/mv_0000001.txt").rename(tmp_path / "combined_data_1.txt")
     assert "holds the ratings more than once" in message_of(tmp_path, "netflix")
+    both = {"mv_0000001.txt": "1:\n12,4,x\n", "combined_data_1.txt": "1:\n12,4,x\n"}
+    path = write_zip(tmp_path / "both.zip", both)
+    assert "holds the ratings more than once" in message_of(path, "netflix")

@@ -94,8 +94,9 @@ def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
         yield from _tar_pieces(path)
         return
     found = members(path, f"{FILM_FILES}|{COMBINED_FILES}", DESCRIBED)
-    names = [member.name.rpartition("/")[2].lower() for member in found]
-    if len(set(names)) < len(names) or len({name[:2] for name in names}) > 1 < len(names):
+    names = [re.split("[/ ]", member.name)[-1].lower() for member in found]
+    layouts = {name[:2] for name in names}  # mv_… and combined_… are two copies of the same
+    if len(set(names)) < len(names) or len(layouts) > 1:
         raise UserError(f"{path}: holds the ratings more than once; set `path` to one copy of them")
     for member in found:
         line, rest = 1, b""
