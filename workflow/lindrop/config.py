@@ -39,8 +39,9 @@ def load_schema(path: Path) -> Schema:
         if isinstance(node, list):
             return [resolve(entry) for entry in node]
         if isinstance(node, dict):
-            if "$ref" in node:
-                return resolve(definitions[node["$ref"].rpartition("/")[2]])
+            if "$ref" in node:  # keys beside it add to what it names
+                beside = {key: value for key, value in node.items() if key != "$ref"}
+                return resolve(definitions[node["$ref"].rpartition("/")[2]]) | beside
             return {key: resolve(value) for key, value in node.items()}
         return node
 

@@ -31,6 +31,8 @@ def readme(schema: Schema) -> str:
     """The whole page."""
     lines = [INTRODUCTION]
     lines += _section("Top level", schema)
+    for name, model in schema["properties"]["models"]["properties"].items():
+        lines += _section(f"`models.{name}`", model)
     dataset = schema["properties"]["datasets"]["additionalProperties"]
     lines += _section("`datasets.<name>`", dataset)
     for source in dataset["properties"]["source"]["oneOf"]:

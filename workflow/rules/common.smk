@@ -13,6 +13,9 @@ from lindrop.data.fetch import files_below
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
+from lindrop.models.registry import REGISTRY
+from lindrop.store.split import read_split_facts
+from lindrop.tuning import chunks, grid
 
 if " " in sys.executable:
     sys.exit(
@@ -131,6 +134,29 @@ def dataset_state(name):
     }
 
 
+def gram_state(name):
+    """The same, with the code that counts X'X and decomposes it."""
+    return dataset_state(name) | {
+        "caches": [code("gram.py"), code("spectrum.py")],
+        "ranks": [config["rank"], *config["ranks"]],
+    }
+
+
+def model_state(name, model):
+    """The same, with how a model was tuned."""
+    return gram_state(name) | {
+        "options": model_options(model),
+        "tune": code("tune.py"),
+        "seed": config["seed"],
+    }
+
+
+def results_state():
+    """All that led to the metrics of every dataset and model."""
+    fit = code("fit.py")
+    return [(fit, model_state(name, model)) for name in DATASETS for model in REGISTRY]
+
+
 def of_dataset(state):
     """A state as a function of the wildcards."""
     return lambda wildcards: state(wildcards.dataset)
@@ -149,6 +175,43 @@ def generated_rows(wildcards):
     """Interactions that the generator is asked for."""
     asked = DATASETS[wildcards.dataset]["source"]
     return asked["interactions"] or PRESETS[asked["preset"]].interactions
+
+
+def items_of(split):
+    """Items of a split that exists; until then the memory of a job is not known."""
+    Path(split).stat()
+    return read_split_facts(split)[0].items
+
+
+def fit_threads(wildcards, input):
+    """Small fits run side by side on a core each, large ones take every core."""
+    return 1 if Path(input.gram).stat().st_size < 64e6 else HEAVY
+
+
+def gram_shards(wildcards):
+    """The parts of X'X that are added up; none where one job counts it all."""
+    shards = config["gram_shards"]
+    names = [f"{wildcards.dataset}.{shard}-of-{shards}" for shard in range(shards)]
+    return [f"<results>/gram/{name}.h5" for name in names] if shards > 1 else []
+
+
+def model_options(model):
+    """A model's grid and solver options; those that it leaves out have none."""
+    return config["models"].get(model, {})
+
+
+def points_of(model, chunk):
+    """Which points of the grid a tuning job takes."""
+    n_points = len(grid(model_options(model)))
+    return chunks(n_points, config["points_per_job"])[chunk]
+
+
+def tuning_chunks(wildcards):
+    """Every tuning job of a model."""
+    n_points = len(grid(model_options(wildcards.model)))
+    n_chunks = len(chunks(n_points, config["points_per_job"]))
+    folder = f"<results>/tuning/{wildcards.dataset}/{wildcards.model}"
+    return [f"{folder}/{chunk}.csv" for chunk in range(n_chunks)]
 
 
 def repeat_errors(since):

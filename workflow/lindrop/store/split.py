@@ -18,6 +18,7 @@ import h5py
 import numpy as np
 import scipy.sparse as sp
 
+from lindrop.data.interactions import Ids
 from lindrop.data.split import Counts, Events, Holdout, Protocol, Split
 from lindrop.store.hdf5 import Source, create_file, open_file, read_ids, write_array, write_ids
 
@@ -74,6 +75,18 @@ def read_split_facts(path: str | Path) -> tuple[Counts, Protocol, dict[str, Any]
     with open_file(path, KIND) as file:
         protocol = Protocol(**json.loads(file.attrs["protocol"]))
         return _read_counts(file), protocol, json.loads(file.attrs["source"])
+
+
+def read_split_sha256(path: str | Path) -> str:
+    """The fingerprint of a split, by which files made from it are known."""
+    with open_file(path, KIND) as file:
+        return str(file.attrs["split_sha256"])
+
+
+def read_items(path: str | Path) -> Ids:
+    """Raw ids of the items, by column."""
+    with open_file(path, KIND) as file:
+        return read_ids(file, "items")
 
 
 def _read_counts(file: h5py.File) -> Counts:

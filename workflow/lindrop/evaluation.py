@@ -1,0 +1,125 @@
+"""Ranking metrics by strong generalisation, as published (docs/protocol.md)."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from lindrop.errors import UserError
+from lindrop.kernels import Array, canonical, gains_of_ranks, top_k
+from lindrop.parallel import over_blocks
+
+METRICS = ("ndcg@100", "recall@20", "recall@50")
+DEPTH = 100
+RECALL_DEPTHS = (20, 50)
+DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
+
+BLOCK_BYTES = 128 << 20  # of scores at once
+USERS = 32  # per task of a thread
+
+
+class Model(Protocol):
+    def scores(self, x: sp.csr_array) -> Array:
+        """A new array, users × items, of what each row of X predicts."""
+
+
+def evaluate(
+    model: Model, fold_in: sp.csr_array, held_out: sp.csr_array
+) -> npt.NDArray[np.float64]:
+    """METRICS (columns) of each user; NaN for one who has nothing held out."""
+    if fold_in.shape != held_out.shape:
+        raise ValueError(f"fold-in is {fold_in.shape}, held-out {held_out.shape}")
+    held_out = canonical(held_out)
+    per_user = np.empty((fold_in.shape[0], len(METRICS)))
+    for users, ids, _ in _ranked(model, fold_in, DEPTH):
+        per_user[users] = _metrics(ids, held_out[users])
+    return per_user
+
+
+def top_items(
+    model: Model, history: sp.csr_array, k: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """The k best items that each user has not had yet, best first, and their scores.
+
+    Of equal scores the item with the lower number is first. Where fewer than k items are left, ids
+    are -1 and scores -inf.
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}")
+    ids = np.empty((history.shape[0], k), np.int32)
+    scores = np.empty(ids.shape)
+    for users, best, values in _ranked(model, history, k):
+        ids[users], scores[users] = best, values
+    return ids, scores
+
+
+def summary(per_user: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """Mean and standard error (std / √n, as published) of each metric.
+
+    Over the users with something held out; `n_nan` of the `n_users` have nothing.
+    """
+    nan = np.isnan(per_user)
+    counted = np.sum(~nan, axis=0)
+    with np.errstate(invalid="ignore"):  # 0 / 0 where nobody has anything
+        mean = np.sum(per_user, axis=0, where=~nan) / counted
+        spread = np.sqrt(np.sum((per_user - mean) ** 2, axis=0, where=~nan) / counted)
+    columns = {
+        "mean": mean,
+        "stderr": spread / np.sqrt(np.maximum(counted, 1)),
+        "n_users": np.full(len(METRICS), len(per_user)),
+        "n_nan": np.sum(nan, axis=0),
+    }
+    return pd.DataFrame(columns, index=pd.Index(METRICS, name="metric"))
+
+
+def paired(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """As `summary`, of the difference a - b of two models for the same users.
+
+    Users differ far more than models do: the standard error of the difference is what tells
+    whether two models do.
+    """
+    return summary(a - b)
+
+
+def _ranked(
+    model: Model, history: sp.csr_array, k: int
+) -> Iterator[tuple[slice, npt.NDArray[np.int32], Array]]:
+    """Blocks of users with their k best items without their history, and the scores of these."""
+    n_users, n_items = history.shape
+    step = max(1, BLOCK_BYTES // (8 * max(n_items, 1)))
+    for start in range(0, n_users, step):
+        users = slice(start, min(start + step, n_users))
+        ids, values = _best(model, history[users], k)
+        if (wrong := np.flatnonzero(np.isnan(values[:, 0]))).size:
+            raise UserError(
+                f"{type(model).__name__}: the scores of user {start + wrong[0]} hold NaN, the fit "
+                "has failed; regularise it more, or fit it in float64"
+            )
+        yield users, ids, values
+
+
+def _best(model: Model, history: sp.csr_array, k: int) -> tuple[npt.NDArray[np.int32], Array]:
+    scores = np.require(model.scores(history), requirements=["C", "W"])
+    scores[history.nonzero()] = -np.inf
+    ids = np.empty((len(scores), k), np.int32)
+    values = np.empty(ids.shape, scores.dtype)
+    over_blocks(lambda start, stop: top_k(scores, ids, values, start, stop), len(scores), USERS)
+    return ids, values
+
+
+def _metrics(ids: npt.NDArray[np.int32], held_out: sp.csr_array) -> npt.NDArray[np.float64]:
+    """A duplicate row held out gains its count in the NDCG and is one hit, as published."""
+    gains = np.empty(ids.shape)
+    arrays = (held_out.indptr, held_out.indices, held_out.data)
+    gains_of_ranks(ids, arrays, gains, 0, len(gains))
+    wanted = np.diff(held_out.indptr)
+    ideal = np.concatenate([[0.0], np.cumsum(DISCOUNT)])[np.minimum(wanted, DEPTH)]
+    with np.errstate(invalid="ignore"):  # 0 / 0 is the NaN of a user with nothing held out
+        recalls = [
+            np.count_nonzero(gains[:, :depth], axis=1) / np.minimum(wanted, depth)
+            for depth in RECALL_DEPTHS
+        ]
+        return np.column_stack([(gains * DISCOUNT).sum(axis=1) / ideal, *recalls])

@@ -1,0 +1,170 @@
+"""All compiled loops. Each is serial over a range and releases the interpreter's lock.
+
+`lindrop.parallel.over_blocks` runs ranges in threads: no loop writes what another range reads or
+writes, so results do not depend on the number of threads.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from numba import njit
+
+from lindrop.parallel import over_blocks
+
+Array = npt.NDArray[Any]
+Csr = tuple[Array, Array, Array]  # indptr, indices, data
+
+compiled = njit(nogil=True, cache=True)
+
+COLUMNS = 1024  # of B at a time: four rows of it and one of the result fit the nearest cache
+
+
+def canonical(x: sp.csr_array) -> sp.csr_array:
+    """X with sorted indices and no duplicate entry, copied only if it has to be."""
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    return x
+
+
+def csr(x: sp.csr_array) -> Csr:
+    """The arrays of X with unsigned indices: a signed index costs a test for being negative."""
+    return unsigned(x.indptr), unsigned(x.indices), x.data
+
+
+def unsigned(index: Array) -> Array:
+    return index.view(f"u{index.itemsize}")
+
+
+@compiled
+def count_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
+    """Add rows start..stop of the upper triangle of X'X, X all ones: pairs are counted.
+
+    The data of X' (items × users) are the places of its entries in X: what stands from there on
+    in the user's sorted row are the items j ≥ i. One row of G at a time stays in the cache.
+    """
+    end_of_user, items, _ = x
+    first, users, place = xt
+    one = np.float32(1)  # an integer would make it a sum of doubles
+    for i in range(start, stop):
+        row = gram[i]
+        for entry in range(first[i], first[i + 1]):
+            for other in range(place[entry], end_of_user[users[entry] + 1]):
+                row[items[other]] += one
+
+
+@compiled
+def multiply_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
+    """As `count_rows` for any X, which takes twice as long."""
+    end_of_user, items, data = x
+    first, users, place = xt
+    for i in range(start, stop):
+        row = gram[i]
+        for entry in range(first[i], first[i + 1]):
+            x_ui = data[place[entry]]
+            for other in range(place[entry], end_of_user[users[entry] + 1]):
+                row[items[other]] += x_ui * data[other]
+
+
+@compiled
+def mirror_rows(gram: Array, start: int, stop: int) -> None:
+    """Copy rows start..stop of the upper triangle to the lower one.
+
+    The narrower the range, the more of what is read along a column is still in the cache.
+    """
+    for j in range(start + 1, len(gram)):
+        for i in range(start, min(j, stop)):
+            gram[j, i] = gram[i, j]
+
+
+def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
+    """X B of a C-ordered B, in threads: the scores of a full-rank model."""
+    scores = np.empty((x.shape[0], b.shape[1]), b.dtype)
+
+    def tile(start: int, stop: int) -> None:
+        sparse_rows_times_dense(csr(x), b, scores, start, stop)
+
+    over_blocks(tile, b.shape[1], COLUMNS)
+    return scores
+
+
+@compiled
+def sparse_rows_times_dense(x: Csr, b: Array, out: Array, start: int, stop: int) -> None:
+    """Columns start..stop of X B, four rows of B at a time to write each sum less often."""
+    indptr, items, data = x
+    for u in range(len(out)):
+        total = out[u, start:stop]
+        total[:] = 0
+        entry, end = indptr[u], indptr[u + 1]
+        while entry + 4 <= end:
+            x0, x1, x2, x3 = data[entry], data[entry + 1], data[entry + 2], data[entry + 3]
+            b0, b1 = b[items[entry], start:stop], b[items[entry + 1], start:stop]
+            b2, b3 = b[items[entry + 2], start:stop], b[items[entry + 3], start:stop]
+            for j in range(stop - start):
+                total[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
+            entry += 4
+        while entry < end:
+            x0, b0 = data[entry], b[items[entry], start:stop]
+            for j in range(stop - start):
+                total[j] += x0 * b0[j]
+            entry += 1
+
+
+@compiled
+def top_k(scores: Array, ids: Array, values: Array, start: int, stop: int) -> None:
+    """The best columns of rows start..stop, best first; of equal scores the lower column first.
+
+    As many as `ids` and `values` have columns. A score of -inf is never taken: where too few
+    others are left, ids are -1. A row with a NaN has NaN as its first value.
+    """
+    for u in range(start, stop):
+        row, best, column = scores[u], values[u], ids[u]
+        best[:] = -np.inf
+        column[:] = -1
+        nan = False
+        for j in range(len(row)):
+            if row[j] > best[0]:  # of equals the later one, which is the worse, stays out
+                _replace_root(best, column, len(best), row[j], j)
+            elif row[j] != row[j]:
+                nan = True
+        for size in range(len(best) - 1, 0, -1):  # the worst of the heap goes to its end
+            score, j = best[size], column[size]
+            best[size], column[size] = best[0], column[0]
+            _replace_root(best, column, size, score, j)
+        if nan:
+            best[0] = np.nan
+
+
+@compiled
+def _replace_root(best: Array, column: Array, size: int, score: float, j: int) -> None:
+    """In a heap whose root is the worst: the lowest score, of equals the highest column."""
+    hole, child = 0, 1
+    while child < size:
+        if child + 1 < size and _worse(
+            best[child + 1], column[child + 1], best[child], column[child]
+        ):
+            child += 1
+        if not _worse(best[child], column[child], score, j):
+            break
+        best[hole], column[hole] = best[child], column[child]
+        hole, child = child, 2 * child + 1
+    best[hole], column[hole] = score, j
+
+
+@compiled
+def _worse(score: float, column: int, than_score: float, than_column: int) -> bool:
+    return score < than_score or (score == than_score and column > than_column)
+
+
+@compiled
+def gains_of_ranks(ids: Array, held_out: Csr, gains: Array, start: int, stop: int) -> None:
+    """gains[u, r] = the held-out entry of the item that ranks r-th for user u, 0 if it has none."""
+    indptr, items, data = held_out
+    for u in range(start, stop):
+        wanted = items[indptr[u] : indptr[u + 1]]
+        for rank in range(ids.shape[1]):
+            place = np.searchsorted(wanted, ids[u, rank])
+            found = place < len(wanted) and wanted[place] == ids[u, rank]
+            gains[u, rank] = data[indptr[u] + place] if found else 0

@@ -1,0 +1,96 @@
+"""BLAS and LAPACK on blocks of a larger matrix, in place.
+
+SciPy's Python wrappers copy every matrix that is not contiguous. The routines themselves take a
+leading dimension; SciPy exports their addresses for Cython, and these are called here.
+
+NumPy brings a second BLAS of its own. Each keeps its threads spinning for a while after a call, so
+a loop that alternates between the two crawls: within one, use the products from here.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg.cython_blas as cython_blas
+import scipy.linalg.cython_lapack as cython_lapack
+
+from lindrop.errors import UserError
+
+Matrix = npt.NDArray[Any]
+
+_PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
+_REAL = {"s": ctypes.c_float, "d": ctypes.c_double}
+
+
+@cache
+def _routine(module: Any, name: str) -> Callable[..., None]:
+    capsule = module.__pyx_capi__[name]
+    name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.CFUNCTYPE(None)(pointer_of(capsule, name_of(capsule)))
+
+
+def _integer(value: int) -> Any:
+    return ctypes.byref(ctypes.c_int(value))
+
+
+def _start_and_stride(matrix: Matrix) -> tuple[ctypes.c_void_p, Any]:
+    """Address and leading dimension of a block of a C-ordered matrix."""
+    if matrix.strides[1] != matrix.itemsize or matrix.strides[0] % matrix.itemsize:
+        raise ValueError("rows must be contiguous")
+    stride = max(matrix.strides[0] // matrix.itemsize, matrix.shape[1], 1)
+    return ctypes.c_void_p(matrix.ctypes.data), _integer(stride)
+
+
+def product_into(c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0) -> None:
+    """C = α A B' + β C, every one a block whose rows are contiguous."""
+    if 0 in c.shape:
+        return
+    prefix = _PREFIX[c.dtype]
+    real = _REAL[prefix]
+    # Fortran sees each block transposed: C' = α B A' + β C'
+    _routine(cython_blas, f"{prefix}gemm")(
+        ctypes.c_char_p(b"T"),
+        ctypes.c_char_p(b"N"),
+        _integer(c.shape[1]),
+        _integer(c.shape[0]),
+        _integer(a.shape[1]),
+        ctypes.byref(real(alpha)),
+        *_start_and_stride(b),
+        *_start_and_stride(a),
+        ctypes.byref(real(beta)),
+        *_start_and_stride(c),
+    )
+
+
+def invert_small(a: Matrix) -> Matrix:
+    """Inverse of a symmetric positive definite block, from its lower triangle (potrf, potri)."""
+    prefix, n = _PREFIX[a.dtype], a.shape[0]
+    inverse = np.array(a, order="C")
+    for name in ("potrf", "potri"):
+        info = ctypes.c_int(0)
+        _routine(cython_lapack, prefix + name)(
+            ctypes.c_char_p(b"U"),  # Fortran's upper triangle is the lower one of rows
+            _integer(n),
+            *_start_and_stride(inverse),
+            ctypes.byref(info),
+        )
+        if info.value:
+            raise NotPositiveDefinite
+    lower: Matrix = np.tril(inverse)
+    lower += np.tril(lower, -1).T
+    return lower
+
+
+class NotPositiveDefinite(UserError):
+    """A matrix that should be inverted is singular in its precision."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "G + Λ̃ is not positive definite in this precision: use a larger λ or dropout p, "
+            "or precision: float64"
+        )

@@ -1,0 +1,82 @@
+"""The inverse of a symmetric positive definite matrix, in its own place, from one triangle."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lindrop.linalg.blas import invert_small, product_into
+
+Matrix = npt.NDArray[Any]
+
+PIVOTS = 512  # eliminated at once: large enough for the rate of matrix products, small beside n
+LEAF = 256
+
+
+def invert_lower(a: Matrix) -> None:
+    """Replace the lower triangle of `a` (C order) by that of its inverse; the upper one is kept.
+
+    The symmetric block sweep: for each block of pivots D with column W, everything else loses
+    W D⁻¹ W', the column becomes W D⁻¹ and the block -D⁻¹; when all are swept, -A⁻¹ is left. It
+    costs n³ operations, as Cholesky factorisation and inversion do, but all of them are matrix
+    products, which also avoids LAPACK at sizes where some of its kernels have crashed.
+    """
+    n = len(a)
+    column, y = (np.empty((n, min(PIVOTS, n)), a.dtype) for _ in range(2))
+    for start in range(0, n, PIVOTS):
+        stop = min(start + PIVOTS, n)
+        w = column[:, : stop - start]
+        _transpose(a[start:stop, :start], w[:start])
+        w[start:stop] = 0.0
+        w[stop:] = a[stop:, start:stop]
+        pivot = invert_small(a[start:stop, start:stop])
+        scaled = y[:, : stop - start]
+        product_into(scaled, w, pivot)  # D⁻¹ is symmetric
+        _subtract_lower(a, scaled, w, 0, n)
+        _transpose(scaled[:start], a[start:stop, :start])
+        a[stop:, start:stop] = scaled[stop:]
+        _set_lower(a[start:stop, start:stop], -pivot)
+    _negate_lower(a)
+
+
+def _subtract_lower(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> None:
+    """A -= Y W' within the lower triangle of rows and columns start..stop."""
+    if stop - start <= LEAF:
+        here = slice(start, stop)
+        square = np.empty((stop - start, stop - start), a.dtype)
+        product_into(square, y[here], w[here])
+        a[here, here] -= np.tril(square)
+        return
+    middle = (start + stop) // 2
+    _subtract_lower(a, y, w, start, middle)
+    product_into(a[middle:stop, start:middle], y[middle:stop], w[start:middle], -1.0, 1.0)
+    _subtract_lower(a, y, w, middle, stop)
+
+
+def _transpose(a: Matrix, into: Matrix) -> None:
+    """In pieces that stay in the cache."""
+    for start in range(0, a.shape[0], LEAF):
+        for left in range(0, a.shape[1], LEAF):
+            here, there = slice(start, start + LEAF), slice(left, left + LEAF)
+            into[there, here] = a[here, there].T
+
+
+def _set_lower(block: Matrix, values: Matrix) -> None:
+    np.copyto(block, values, where=np.tri(len(block), dtype=bool))
+
+
+def _negate_lower(a: Matrix) -> None:
+    for start in range(0, len(a), LEAF):
+        stop = min(start + LEAF, len(a))
+        np.negative(a[start:stop, :start], out=a[start:stop, :start])
+        block = a[start:stop, start:stop]
+        _set_lower(block, -block)
+
+
+def mirror_lower(a: Matrix) -> None:
+    """Copy the lower triangle to the upper one, in blocks."""
+    for start in range(0, len(a), LEAF):
+        stop = min(start + LEAF, len(a))
+        _transpose(a[start:stop, :start], a[:start, start:stop])
+        block = a[start:stop, start:stop]
+        np.copyto(block, block.T, where=~np.tri(len(block), dtype=bool))

@@ -1,0 +1,70 @@
+"""How much memory there is, asked before it is needed."""
+
+from pathlib import Path
+
+from lindrop.errors import UserError
+
+# limit, usage, and the line of memory.stat with file cache that makes room when asked (v2, v1)
+CGROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+
+
+def require_memory(bytes_needed: float, what: str) -> None:
+    """Refuse work that cannot fit, before it starts; `what` names it: 'fitting EASE'."""
+    available = available_bytes()
+    if bytes_needed > available:
+        raise UserError(
+            f"{what} needs {bytes_needed / 1e9:,.1f} GB, {available / 1e9:,.1f} GB are available; "
+            "keep fewer items (raise min_item_users), free some memory or use a larger machine"
+        )
+
+
+def available_bytes(root: Path = Path("/")) -> float:
+    """What Linux counts as available, or less where a container or a cluster job has a limit.
+
+    Infinite where the system does not say (`root` is another one's, in tests).
+    """
+    room = [
+        1024.0 * kilobytes
+        for key, kilobytes in _numbers(root / "proc/meminfo")
+        if key == "MemAvailable:"
+    ]
+    for group in _cgroups(root):
+        room += [_room_in(group, *files) for files in CGROUP_FILES]
+    return max(0.0, min(room, default=float("inf")))
+
+
+def _cgroups(root: Path) -> list[Path]:
+    """Folders of this process's groups and of all those around them, each with its own limit."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    groups = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("", "memory"):
+            mount = root / "sys/fs/cgroup" / controllers
+            group = mount / path.lstrip("/")
+            groups += [group, *(parent for parent in group.parents if parent.is_relative_to(mount))]
+    return groups
+
+
+def _room_in(group: Path, limit: str, usage: str, reclaimable: str) -> float:
+    try:
+        most, used = int((group / limit).read_text()), int((group / usage).read_text())
+    except (OSError, ValueError):  # no such file, or "max"
+        return float("inf")
+    cache = sum(size for key, size in _numbers(group / "memory.stat") if key == reclaimable)
+    return most - used + cache
+
+
+def _numbers(path: Path) -> list[tuple[str, int]]:
+    """Names and numbers of a file with lines such as 'MemAvailable:  123 kB'."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return []
+    return [(words[0], int(words[1])) for words in map(str.split, lines) if len(words) > 1]

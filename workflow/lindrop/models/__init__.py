@@ -1,0 +1,1 @@
+"""Linear autoencoders: one file per family, one registry."""

@@ -1,0 +1,120 @@
+"""What every model is given and what it gives back."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from lindrop.evaluation import Model
+from lindrop.gram import gram_matrix
+from lindrop.kernels import sparse_times_dense
+from lindrop.linalg.packed import PackedGram
+from lindrop.linalg.spectrum import top_eigenpairs
+
+Matrix = npt.NDArray[Any]
+Vector = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class FullRank:
+    """Scores X B with a dense item-item matrix B."""
+
+    matrix: Matrix
+
+    def scores(self, x: sp.csr_array) -> Matrix:
+        return sparse_times_dense(x, self.matrix)
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """Scores X U V' with encoder U and decoder V, both items × rank."""
+
+    encoder: Matrix
+    decoder: Matrix
+
+    def scores(self, x: sp.csr_array) -> Matrix:
+        scores: Matrix = (x.astype(self.encoder.dtype) @ self.encoder) @ self.decoder.T
+        return scores
+
+    def truncated(self, rank: int) -> "LowRank":
+        """Its first columns: the model of a smaller rank, where columns come by importance."""
+        first = (np.ascontiguousarray(part[:, :rank]) for part in (self.encoder, self.decoder))
+        return LowRank(*first)
+
+    def balanced(self) -> "LowRank":
+        """The same B in the gauge where U and V have equal, diagonal second moments."""
+        q_u, r_u = np.linalg.qr(self.encoder.astype(np.float64))
+        q_v, r_v = np.linalg.qr(self.decoder.astype(np.float64))
+        left, values, right = np.linalg.svd(r_u @ r_v.T)
+        root = np.sqrt(values)
+        dtype = self.encoder.dtype
+        return LowRank((q_u @ left * root).astype(dtype), (q_v @ right.T * root).astype(dtype))
+
+
+@dataclass(frozen=True)
+class Popularity:
+    """The same scores for everybody: how many training users each item has."""
+
+    counts: Vector
+
+    def scores(self, x: sp.csr_array) -> Matrix:
+        return np.tile(self.counts, (x.shape[0], 1))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A model and how its solver went; closed forms have no history."""
+
+    model: Model
+    history: list[Mapping[str, float]] = field(default_factory=list)
+    converged: bool = True
+
+
+@dataclass(frozen=True)
+class Training:
+    """The training users' interactions, as models want them.
+
+    `read_gram` gives a fresh X'X at every call, since solvers work in its memory.
+    """
+
+    x: sp.csr_array
+    read_gram: Callable[[], Matrix]
+    seed: int = 1
+    spectrum: tuple[Vector, Matrix] | None = None  # of G, where somebody has computed it already
+
+    @classmethod
+    def of(cls, x: sp.csr_array, seed: int = 1, dtype: npt.DTypeLike = np.float32) -> "Training":
+        """From the interactions alone: X'X is computed here and kept in memory."""
+        gram = gram_matrix(x, np.dtype(dtype))
+        return cls(x, gram.copy, seed)
+
+    @cached_property
+    def gram_diagonal(self) -> Vector:
+        """diag(X'X): how many users each item has."""
+        squares = self.x.copy()
+        squares.data = squares.data**2
+        return np.asarray(squares.sum(axis=0)).ravel()
+
+    @property
+    def items(self) -> int:
+        return int(self.x.shape[1])
+
+    def packed(self) -> PackedGram:
+        return PackedGram(self.read_gram())
+
+    def top_spectrum(self, k: int) -> tuple[Vector, Matrix]:
+        """The k largest eigenpairs of G: shared where possible, else computed."""
+        if self.spectrum is not None and len(self.spectrum[0]) >= k:
+            values, vectors = self.spectrum
+            return values[:k], np.ascontiguousarray(vectors[:, :k])
+        gram = self.packed()
+        return top_eigenpairs(gram.gram_times, self.items, k, gram.dtype, self.seed)
+
+
+def dropout_penalty(gram_diagonal: Vector, p: float, ridge: float) -> Vector:
+    """The diagonal of Λ̃ = Λ + λI, Λ = p/(1-p) diag(X'X) (Eq. 4)."""
+    return gram_diagonal * (p / (1.0 - p)) + ridge

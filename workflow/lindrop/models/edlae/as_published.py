@@ -1,0 +1,90 @@
+"""The updates as they were published, in dense float64: for comparison only.
+
+`notebook_*` transcribe the update rules of the public notebook of Steck 2020, `printed_admm` those
+of the supplement. They form items × items products and diverge or end elsewhere than they should
+(errata E3 to E5); the project's own solvers are in the files beside.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lindrop.models.base import Matrix, dropout_penalty
+
+START_SCALE = 1e-4
+
+
+def notebook_start(items: int, rank: int, seed: int = 0) -> Matrix:
+    """The encoder that the ADMM starts from (legacy generator, as published)."""
+    start: Matrix = np.random.RandomState(seed).randn(items, rank) * START_SCALE
+    return start
+
+
+def notebook_admm(
+    gram: Matrix, p: float, ridge: float, omega: float, u: Matrix
+) -> Iterator[tuple[Matrix, Matrix]]:
+    """The notebook's ADMM (E4): Ω in the V-step only, β clipped at zero. Never ends."""
+    diagonal = gram.diagonal()
+    penalty = dropout_penalty(diagonal, p, ridge)
+    weight = penalty + omega
+    h = gram + np.diag(penalty)
+    inverse = np.linalg.inv(h)
+    beta, gamma = np.zeros((2, len(gram)))
+    while True:
+        right = gram * (1.0 + beta) + np.diag(weight * (beta - gamma))
+        v = np.linalg.solve(u.T @ (h + np.diag(weight)) @ u, u.T @ right).T
+        u = inverse @ (right @ (v @ np.linalg.inv(v.T @ v)))
+        product_diagonal = np.einsum("ij,ij->i", u, v)
+        explained = np.einsum("ij,ij->i", gram @ u, v)
+        beta = explained - diagonal + weight * (product_diagonal + gamma)
+        beta = np.maximum(beta / (diagonal + weight - penalty), 0.0)
+        gamma = gamma + product_diagonal - beta
+        yield u, v
+
+
+def printed_admm(
+    gram: Matrix, p: float, ridge: float, omega: float, v: Matrix
+) -> Iterator[tuple[Matrix, Matrix]]:
+    """The supplement's Section 3 (E3): Ω penalises all of UV'. Never ends."""
+    diagonal = gram.diagonal()
+    penalty = dropout_penalty(diagonal, p, ridge)
+    weight = penalty + omega
+    h = gram + np.diag(penalty + weight)
+    inverse = np.linalg.inv(h)
+    beta, gamma = np.zeros((2, len(gram)))
+    while True:
+        right = gram * (1.0 + beta) + np.diag(weight * (beta - gamma))
+        u = inverse @ (right @ (v @ np.linalg.inv(v.T @ v)))
+        v = np.linalg.solve(u.T @ h @ u, u.T @ right).T
+        product_diagonal = np.einsum("ij,ij->i", u, v)
+        explained = np.einsum("ij,ij->i", gram @ u, v)
+        beta = explained - diagonal + weight * (product_diagonal + gamma)
+        beta = beta / (diagonal + weight - penalty)
+        gamma = gamma + product_diagonal - beta
+        yield u, v
+
+
+def printed_alternation(
+    gram: Matrix, p: float, ridge: float, v: Matrix, zero_diagonal: bool
+) -> Iterator[tuple[Matrix, Matrix]]:
+    """The supplement's Section 4 (Eq. 29 to 32) and the notebook's rows 2 and 3. Never ends.
+
+    E5: with diag(UV') = 0 it converges to a stationary point only if rank² - 1 ≳ items.
+    """
+    diagonal = gram.diagonal()
+    penalty = dropout_penalty(diagonal, p, ridge)
+    h = gram + np.diag(penalty)
+    inverse = np.linalg.inv(h)
+    while True:
+        dual = v @ np.linalg.inv(v.T @ v)
+        shrink = penalty
+        if zero_diagonal:  # η of Eq. 32, plus Λ̃
+            k = dual @ v.T
+            shrink = np.linalg.solve(inverse * k, k.diagonal())
+        u = dual - inverse @ (shrink[:, None] * dual)
+        left = np.linalg.solve(u.T @ h @ u, u.T)
+        v = (left @ gram).T
+        if zero_diagonal:
+            eta = np.einsum("ij,ij->i", u, v) / np.einsum("ij,ji->i", u, left)
+            v = v - left.T * eta[:, None]
+        yield u, v

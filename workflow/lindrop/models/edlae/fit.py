@@ -1,0 +1,133 @@
+"""Fits of Eq. 10 and Eq. 11 for several ranks, which share the inverse and the spectral start."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lindrop.models.base import Fit, LowRank, Matrix, Training, Vector, dropout_penalty
+from lindrop.models.closed_form import regularised_spectrum, ridge_regression
+from lindrop.models.edlae.admm import Admm
+from lindrop.models.edlae.als import ExactEncoder
+from lindrop.models.edlae.objective import Problem
+from lindrop.reporting import logger
+
+
+def fit_edlae(
+    data: Training,
+    ranks: Sequence[int],
+    p: float,
+    ridge: float,
+    solver: str = "admm",
+    iterations: int = 40,
+    tolerance: float = 1e-4,
+) -> Iterator[tuple[int, Fit]]:
+    """EDLAE with full emphasis (Eq. 10, Table 1 row 5), by the corrected ADMM or exact ALS."""
+    problem = _problem(data, p, ridge, zero_diagonal=False)
+    solve = {"admm": _by_admm, "als": _by_exact_als}[solver]
+    yield from solve(data, problem, ranks, iterations, tolerance)
+
+
+def fit_zero_diagonal(
+    data: Training,
+    ranks: Sequence[int],
+    p: float,
+    ridge: float,
+    iterations: int = 40,
+    tolerance: float = 1e-4,
+) -> Iterator[tuple[int, Fit]]:
+    """The approximation with diag(UV') = 0 (Eq. 11), by the corrected ADMM."""
+    problem = _problem(data, p, ridge, zero_diagonal=True)
+    yield from _by_admm(data, problem, ranks, iterations, tolerance)
+
+
+def _problem(data: Training, p: float, ridge: float, zero_diagonal: bool) -> Problem:
+    return Problem(data.gram_diagonal, dropout_penalty(data.gram_diagonal, p, ridge), zero_diagonal)
+
+
+def automatic_omega(gram_diagonal: Vector) -> float:
+    """ω of Ω = Λ̃ + ωI on the scale of the data: the mean of diag(X'X) (docs/models.md)."""
+    return float(gram_diagonal.mean())
+
+
+def _by_admm(
+    data: Training, problem: Problem, ranks: Sequence[int], iterations: int, tolerance: float
+) -> Iterator[tuple[int, Fit]]:
+    omega = problem.penalty + automatic_omega(problem.gram_diagonal)
+    _, vectors = data.top_spectrum(max(ranks))
+    gram = data.packed()
+    gram.invert(problem.penalty + omega)
+    for rank in ranks:
+        decoder = np.ascontiguousarray(vectors[:, :rank])
+        encoder = ridge_regression(gram, problem.penalty + omega, decoder)
+        run = Admm(gram, problem, omega, encoder, decoder)
+        monitor = _Monitor(problem, tolerance)
+        for _ in range(iterations):
+            run.step()
+            if monitor.done(run.u, run.v, run.gu, run.residual()):
+                break
+        yield rank, monitor.fit(rank)
+
+
+def _by_exact_als(
+    data: Training, problem: Problem, ranks: Sequence[int], iterations: int, tolerance: float
+) -> Iterator[tuple[int, Fit]]:
+    gram = data.packed()
+    gram.invert(problem.penalty)
+    _, vectors = regularised_spectrum(gram, problem.penalty, max(ranks), data.seed)
+    start = ridge_regression(gram, problem.penalty, vectors)
+    for rank in ranks:
+        best_encoder = ExactEncoder(gram, problem)
+        u, v = (np.ascontiguousarray(part[:, :rank]) for part in (start, vectors))
+        monitor = _Monitor(problem, tolerance)
+        for _ in range(iterations):
+            if monitor.done(u, v, gram.gram_times(u), 0.0):
+                break
+            v = monitor.model.decoder
+            u = best_encoder(v)
+        yield rank, monitor.fit(rank)
+
+
+class _Monitor:
+    """Judges an iterate by its encoder with the best decoder, which is what the fit returns.
+
+    `gap` is what that decoder gains over the solver's own, relative to the objective.
+    """
+
+    def __init__(self, problem: Problem, tolerance: float):
+        self.problem, self.tolerance = problem, tolerance
+        self.history: list[dict[str, float]] = []
+        self.model = LowRank(np.empty((0, 0)), np.empty((0, 0)))
+        self.quiet = 0
+
+    def done(self, u: Matrix, v: Matrix, gu: Matrix, residual: float) -> bool:
+        """Take the next iterate in; true when two steps in a row changed next to nothing."""
+        problem = self.problem
+        best = problem.best_decoder(u, gu)
+        objective = problem.objective(u, best, gu)
+        gap = (problem.objective(u, v, gu) - objective) / objective
+        last = self.history[-1]["objective"] if self.history else np.inf
+        self.model = LowRank(u, best)
+        change = abs(last - objective) / objective
+        self.history.append(
+            {
+                "iteration": len(self.history) + 1,
+                "objective": objective,
+                "gap": gap,
+                "residual": residual,
+            }
+        )
+        self.quiet = self.quiet + 1 if change <= self.tolerance else 0
+        return self.quiet >= 2
+
+    def fit(self, rank: int) -> Fit:
+        last, converged = self.history[-1], self.quiet >= 2
+        logger.info(
+            "rank %d: objective %.8g after %d iterations, decoder's gap %.1e, residual %.1e%s",
+            rank,
+            last["objective"],
+            len(self.history),
+            last["gap"],
+            last["residual"],
+            "" if converged else f"; NOT CONVERGED to {self.tolerance:g}",
+        )
+        return Fit(self.model, list(self.history), converged)

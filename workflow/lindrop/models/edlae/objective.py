@@ -1,0 +1,80 @@
+"""What Eq. 10 and 11 of Steck 2020 minimise, and the exact decoder for a given encoder.
+
+G U is passed in: it is the only product with an items × items matrix, and every solver has it. For
+a user × item matrix X, G = X'X; H = G + Λ̃; b = diag(UV'); off(B) = B - dMat(diag B).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+
+from lindrop.models.base import Matrix, Vector
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The diagonals of G and of Λ̃, and whether diag(UV') = 0 is demanded (Eq. 11)."""
+
+    gram_diagonal: Vector
+    penalty: Vector
+    zero_diagonal: bool = False
+
+    def objective(self, u: Matrix, v: Matrix, gu: Matrix) -> float:
+        """‖X - X off(UV')‖² + ‖Λ̃^½ off(UV')‖² (Eq. 10; Eq. 11 where the diagonal is zero)."""
+        hu = gu + self.penalty[:, None] * u
+        b = row_products(u, v)
+        h_diagonal = self.gram_diagonal + self.penalty
+        explained = row_products(gu, v).sum() - self.gram_diagonal @ b
+        quadratic = np.sum((v.T @ v).astype(np.float64) * (u.T @ hu))
+        crossed = b @ row_products(hu, v)
+        total = self.gram_diagonal.sum(dtype=np.float64)
+        return float(total - 2 * explained + quadratic - 2 * crossed + b**2 @ h_diagonal)
+
+    def best_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
+        """The V that minimises the objective for a given U, exactly."""
+        exact = self._constrained_decoder if self.zero_diagonal else self._free_decoder
+        return exact(u, gu)
+
+    def _free_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
+        """Every row v_i by a rank-2 update of the inverse of S = U'HU (Woodbury).
+
+        v_i = (S - u h' - h u' + H_ii u u')⁻¹ ((GU)_i - G_ii u) with u = U_i, h = (HU)_i.
+        """
+        hu = gu + self.penalty[:, None] * u
+        target = gu - self.gram_diagonal[:, None] * u
+        s_inverse = symmetric_inverse(u.T @ hu)
+        su, sh, st = u @ s_inverse, hu @ s_inverse, target @ s_inverse
+        h_diagonal = self.gram_diagonal + self.penalty
+        middle = np.empty((len(u), 2, 2))
+        middle[:, 0, 0] = row_products(u, su)
+        middle[:, 0, 1] = middle[:, 1, 0] = row_products(u, sh) - 1.0
+        middle[:, 1, 1] = row_products(hu, sh) - h_diagonal
+        right = np.stack([row_products(u, st), row_products(hu, st)], axis=1)
+        z = np.linalg.solve(middle, right[:, :, None])[:, :, 0].astype(u.dtype)
+        decoder: Matrix = st - su * z[:, :1]
+        decoder -= sh * z[:, 1:]
+        return decoder
+
+    def _constrained_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
+        """V' = D U'(G - dMat(η)), D = (U'HU)⁻¹ (Eq. 29), with the η of Eq. 30."""
+        d = symmetric_inverse(u.T @ (gu + self.penalty[:, None] * u))
+        ud = u @ d
+        eta = row_products(ud, gu) / row_products(ud, u)
+        decoder: Matrix = gu @ d
+        decoder -= eta.astype(u.dtype)[:, None] * ud
+        return decoder
+
+
+def row_products(a: Matrix, b: Matrix) -> Vector:
+    """diag(A B'), summed in float64."""
+    diagonal: Vector = np.einsum("ij,ij->i", a, b, dtype=np.float64)
+    return diagonal
+
+
+def symmetric_inverse(a: Matrix) -> Matrix:
+    """Inverse of a small symmetric positive definite matrix, computed in float64."""
+    a64 = a.astype(np.float64)
+    factor = sl.cho_factor((a64 + a64.T) / 2, lower=True, overwrite_a=True)
+    inverse: Matrix = sl.cho_solve(factor, np.eye(len(a)))
+    return ((inverse + inverse.T) / 2).astype(a.dtype)

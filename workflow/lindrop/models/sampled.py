@@ -1,0 +1,156 @@
+"""Table 1 row 4 of Steck 2020: the low-rank DLAE, trained with the dropout that row 3 integrates.
+
+Minimises E‖X − ZUV'‖² + λ‖UV'‖² with Z = X ∘ δ / q, δ ~ Bernoulli(q) for every nonzero of X (a = b,
+so zeros need no mask). As in TensorFlow's dropout, Z is scaled by 1/q: UV' predicts as it is, the
+factor q of Eq. 2 is already in it. The optimum is that of row 3, in closed form (MATH.md S4): this
+file shows how near sampling comes to it, and at what cost.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from numba import njit
+
+from lindrop.parallel import over_blocks
+from lindrop.reporting import Progress
+
+Matrix = npt.NDArray[np.float32]
+
+BLOCK = 1 << 18  # parameters that a thread updates at once
+WARM_UP = 0.1  # of all steps: Adam knows the size of a gradient only after some
+DECAY_MEAN, DECAY_SQUARE = 0.9, 0.99  # .999 would remember more steps than some epochs have
+EPSILON = 1e-12  # added to the size of a gradient, which per user can be small
+
+
+class Gradients(NamedTuple):
+    """The loss of a mini-batch, a sum over its users, and the gradients of its mean."""
+
+    loss: float
+    u: Matrix
+    v: Matrix
+
+
+def fit_sampled(
+    x: sp.csr_array,
+    rank: int,
+    p: float,
+    ridge: float,
+    *,
+    epochs: int = 30,
+    batch: int = 1024,
+    learning_rate: float = 5e-3,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Matrix, Matrix, list[dict[str, float]]]:
+    """U, V and their history by mini-batch Adam, from small random numbers (Glorot).
+
+    Every epoch takes all users in a new order, with new masks. The rate rises linearly, then falls
+    to zero as a cosine, which averages the noise of the masks out. In the history, `loss` is the
+    objective as the epoch's batches saw it, each before its step.
+    """
+    rng = np.random.default_rng(seed)
+    (users, items), x = x.shape, x.astype(np.float32, copy=False)
+    limit = np.sqrt(6 / (items + rank))
+    u, v = rng.uniform(-limit, limit, (2, items, rank)).astype(np.float32)
+    adam_u, adam_v = Adam(u), Adam(v)
+    steps, step = epochs * -(-users // batch), 0
+    progress = progress or Progress("sampled dropout", epochs, unit="epochs")
+    history = []
+    for epoch in range(1, epochs + 1):
+        loss, order = 0.0, rng.permutation(users)
+        for start in range(0, users, batch):
+            rows = x[order[start : start + batch]]
+            of = gradients(rows, dropped(rows, p, rng), u, v, ridge / users)
+            step += 1
+            rate = learning_rate * schedule(step / steps)
+            adam_u.descend(of.u, rate)
+            adam_v.descend(of.v, rate)
+            loss += of.loss
+        history.append({"epoch": epoch, "loss": loss, "lr": rate})
+        progress.advance(1)
+    return u, v, history
+
+
+def dropped(x: sp.csr_array, p: float, rng: np.random.Generator) -> sp.csr_array:
+    """Z: every entry of X is zero with probability p, else it is scaled by 1/q."""
+    kept = rng.random(x.nnz, dtype=np.float32) >= p
+    z = x.copy()
+    z.data *= kept / np.float32(1 - p)
+    z.eliminate_zeros()
+    return z
+
+
+def gradients(
+    x: sp.csr_array, z: sp.csr_array, u: Matrix, v: Matrix, ridge_per_user: float
+) -> Gradients:
+    """‖X − ZUV'‖² + λ‖UV'‖² for a batch X, whose λ is its users' share of the whole (MATH.md S4).
+
+    With A = ZU: 2(V(A'A + λU'U) − X'A) for V and 2(Z'(A(V'V) − XV) + λU(V'V)) for U. Nothing is as
+    large as users × items.
+    """
+    ridge, weight = np.float32(ridge_per_user * x.shape[0]), np.float32(2 / x.shape[0])
+    a, xv, vv = z @ u, x @ v, v.T @ v
+    inner = a.T @ a + ridge * (u.T @ u)
+    loss = np.sum(x.data**2, dtype=float) - 2.0 * np.vdot(a, xv) + np.vdot(inner, vv)
+    of_v = v @ inner
+    of_v -= x.T @ a
+    of_v *= weight
+    a_vv = a @ vv
+    a_vv -= xv
+    of_u = z.T @ a_vv
+    of_u += u @ (ridge * vv)
+    of_u *= weight
+    return Gradients(float(loss), of_u, of_v)
+
+
+def schedule(share: float) -> float:
+    """The learning rate after a share of all steps: up linearly, down as a cosine."""
+    if share < WARM_UP:
+        return share / WARM_UP
+    return float(1 + np.cos(np.pi * (share - WARM_UP) / (1 - WARM_UP))) / 2
+
+
+class Adam:
+    """Kingma and Ba 2015, Algorithm 1, on a matrix in its place, in one pass over the memory."""
+
+    def __init__(self, parameters: Matrix):
+        self.parameters = parameters.reshape(-1)  # a view
+        self.mean, self.square = np.zeros_like(self.parameters), np.zeros_like(self.parameters)
+        self.steps = 0
+
+    def descend(self, gradient: Matrix, rate: float) -> None:
+        self.steps += 1
+        unbias = np.sqrt(1 - DECAY_SQUARE**self.steps)  # of the root of `square`
+        scale = np.float32(rate * unbias / (1 - DECAY_MEAN**self.steps))
+        epsilon = np.float32(EPSILON * unbias)
+        flat = gradient.reshape(-1)
+
+        def update(start: int, stop: int) -> None:
+            _descend(
+                self.parameters[start:stop],
+                flat[start:stop],
+                self.mean[start:stop],
+                self.square[start:stop],
+                scale,
+                epsilon,
+            )
+
+        over_blocks(update, len(self.parameters), BLOCK)
+
+
+@njit(nogil=True, error_model="numpy")
+def _descend(
+    parameters: Matrix,
+    gradient: Matrix,
+    mean: Matrix,
+    square: Matrix,
+    scale: np.float32,
+    epsilon: np.float32,
+) -> None:
+    keep_mean, keep_square, one = np.float32(DECAY_MEAN), np.float32(DECAY_SQUARE), np.float32(1)
+    for i in range(len(parameters)):
+        mean[i] = keep_mean * mean[i] + (one - keep_mean) * gradient[i]
+        square[i] = keep_square * square[i] + (one - keep_square) * gradient[i] ** 2
+        parameters[i] -= scale * mean[i] / (np.sqrt(square[i]) + epsilon)

@@ -1,0 +1,127 @@
+"""gram.h5: X'X of the training users, or of a shard of them.
+
+gram         float32[items, items]   both triangles, contiguous
+diagonal     float32[items]          once more: a check of the matrix, and all that some need
+attributes   dataset, split_sha256   what was counted
+             first_user, last_user   the rows of X counted, from the first to the last inclusive
+             users, items, nnz       how many rows, columns and entries X has there
+
+Contiguous, because lzf with shuffle costs more than it saves: 8,000 items of ML-20M's density
+(2/3 of the pairs occur) were written in 0.1 s and read in 0.2 s (256 MB), compressed in 0.7 s and
+0.6 s (75 MB).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lindrop.errors import UserError
+from lindrop.gram import needed_bytes, require_exact
+from lindrop.memory import require_memory
+from lindrop.store.hdf5 import create_file, open_file
+
+KIND = "gram/1"
+BLOCK_BYTES = 64 << 20  # HDF5 may convert what it moves: never more than this at once
+
+Matrix = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What was counted: the rows first_user .. last_user (inclusive) of a split's training part."""
+
+    dataset: str
+    split_sha256: str
+    first_user: int
+    last_user: int
+    nnz: int
+
+
+@dataclass(frozen=True)
+class GramCache:
+    matrix: npt.NDArray[np.float32]
+    diagonal: npt.NDArray[np.float32]
+    provenance: Provenance
+
+
+def write_gram(path: str | Path, gram: Matrix, provenance: Provenance) -> None:
+    """Write a square matrix of counts, without a copy of it; refused if float32 cannot hold it."""
+    items = len(gram)
+    if gram.shape != (items, items):
+        raise ValueError(f"a Gram matrix is square, this is {gram.shape}")
+    gram_diagonal = gram.diagonal().astype(np.float32)
+    require_exact(gram_diagonal)
+    source = {"dataset": provenance.dataset, "split_sha256": provenance.split_sha256}
+    with create_file(path, KIND, source, [gram, gram_diagonal]) as file:
+        matrix = file.create_dataset("gram", gram.shape, np.float32)
+        for rows in _row_blocks(items):
+            matrix[rows] = gram[rows]
+        file.create_dataset("diagonal", data=gram_diagonal)
+        for name, value in asdict(provenance).items():
+            file.attrs[name] = value
+        file.attrs["users"] = provenance.last_user - provenance.first_user + 1
+        file.attrs["items"] = items
+
+
+def read_gram(path: str | Path, expected_split_sha256: str | None = None) -> GramCache:
+    """The matrix, read straight into its place; refused if it is damaged or of another split."""
+    with open_file(path, KIND) as file:
+        provenance = Provenance(*(_plain(file.attrs[field.name]) for field in fields(Provenance)))
+        if expected_split_sha256 not in (None, provenance.split_sha256):
+            raise UserError(
+                f"{path}: counts split {provenance.split_sha256[:12]} of {provenance.dataset}, not "
+                f"the one asked for ({str(expected_split_sha256)[:12]}); delete it and rerun"
+            )
+        items = int(file.attrs["items"])
+        for name, shape in (("gram", (items, items)), ("diagonal", (items,))):
+            found = file[name].shape if name in file else "absent"
+            if found != shape:
+                raise _damaged(path, f"{name} is {found}, not {shape}")
+        require_memory(needed_bytes(items), f"reading {path} ({items:,} items)")
+        matrix = np.empty((items, items), np.float32)
+        try:
+            for rows in _row_blocks(items):
+                file["gram"].read_direct(matrix, rows, rows)
+            diagonal = file["diagonal"][:]
+        except OSError as error:
+            raise _damaged(path, str(error)) from error
+    if not np.array_equal(matrix.diagonal(), diagonal):
+        raise _damaged(path, "the diagonal of the matrix is not the one that was stored beside it")
+    return GramCache(matrix, diagonal, provenance)
+
+
+def add_shards(paths: Sequence[str], split_sha256: str) -> tuple[Matrix, Provenance]:
+    """The sum of all shards, exact whatever their number; refused if users are missing."""
+    first = read_gram(paths[0], split_sha256)
+    total, provenance = first.matrix, first.provenance
+    for path in paths[1:]:
+        shard = read_gram(path, split_sha256)
+        if shard.provenance.first_user != provenance.last_user + 1:
+            raise UserError(
+                f"{path}: starts at user {shard.provenance.first_user}, not at "
+                f"{provenance.last_user + 1}; delete it and rerun"
+            )
+        total += shard.matrix
+        provenance = replace(
+            provenance,
+            last_user=shard.provenance.last_user,
+            nnz=provenance.nnz + shard.provenance.nnz,
+        )
+    return total, provenance
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _row_blocks(items: int) -> Iterator[slice]:
+    step = max(1, BLOCK_BYTES // (4 * max(items, 1)))
+    return (slice(start, min(start + step, items)) for start in range(0, items, step))
+
+
+def _damaged(path: str | Path, problem: str) -> UserError:
+    return UserError(f"{path}: damaged, {problem}; delete it and rerun")

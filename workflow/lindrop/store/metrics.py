@@ -1,0 +1,48 @@
+"""metrics.h5: what a chosen model did for every test user, rank by rank.
+
+One group per rank: `per_user` (float64, users × metrics, NaN where nothing was held out) and, for
+iterative solvers, `history`; attributes parameters (JSON), edge, converged. The file's attribute
+`metrics` names the columns.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from lindrop.evaluation import METRICS
+from lindrop.models.base import Fit
+from lindrop.store.hdf5 import create_file, open_file
+from lindrop.store.model import write_history
+from lindrop.tuning import Tested
+
+KIND = "metrics/1"
+
+
+def write_metrics(
+    path: str | Path, dataset: str, model: str, results: Mapping[int, tuple[Tested, Fit]]
+) -> None:
+    with create_file(path, KIND, {}, [tested.per_user for tested, _ in results.values()]) as file:
+        file.attrs["dataset"], file.attrs["model"] = dataset, model
+        file.attrs["metrics"] = list(METRICS)
+        for tested, fit in results.values():
+            group = file.create_group(str(tested.rank))
+            group.create_dataset("per_user", data=tested.per_user)
+            group.attrs["parameters"] = json.dumps(tested.parameters)
+            group.attrs["edge"] = tested.edge
+            group.attrs["converged"] = tested.converged
+            write_history(group, fit)
+
+
+def read_metrics(path: str | Path) -> dict[int, Tested]:
+    """By rank, in ascending order."""
+    with open_file(path, KIND) as file:
+        return {
+            rank: Tested(
+                rank=rank,
+                parameters=json.loads(file[str(rank)].attrs["parameters"]),
+                edge=str(file[str(rank)].attrs["edge"]),
+                converged=bool(file[str(rank)].attrs["converged"]),
+                per_user=file[str(rank)]["per_user"][:],
+            )
+            for rank in sorted(map(int, file))
+        }

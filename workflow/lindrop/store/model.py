@@ -1,0 +1,99 @@
+"""model.h5: a fitted model that can be used without its data.
+
+items                    str      raw ids, by column
+matrix                   float    B, of a full-rank model
+encoder, decoder         float    U and V, items × rank
+counts                   float    of popularity
+history                  float    one column per name in its attribute `columns` (iterative solvers)
+attributes  model (registry name), parameters (JSON), converged, split_sha256
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import scipy.sparse as sp
+
+from lindrop.data.interactions import Ids
+from lindrop.errors import UserError
+from lindrop.evaluation import Model, top_items
+from lindrop.models.base import Fit, FullRank, LowRank, Popularity
+from lindrop.store.hdf5 import create_file, open_file, read_ids, write_ids
+
+KIND = "model/1"
+PARTS = {FullRank: ("matrix",), LowRank: ("encoder", "decoder"), Popularity: ("counts",)}
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fit with the ids of its items and where it came from."""
+
+    name: str
+    fit: Fit
+    items: Ids
+    parameters: dict[str, Any]
+    split_sha256: str
+
+    def recommend(self, history: list[str], k: int = 10) -> list[str]:
+        """The k best items for someone with this history, by raw id; unknown items are ignored."""
+        position = {item: column for column, item in enumerate(self.items)}
+        known = sorted({position[item] for item in map(str, history) if item in position})
+        row = (np.ones(len(known), np.float32), (np.zeros(len(known), int), known))
+        x = sp.csr_array(row, shape=(1, len(self.items)))
+        best, _ = top_items(self.fit.model, x, k)
+        return [str(self.items[column]) for column in best[0] if column >= 0]
+
+
+def write_model(
+    path: str | Path,
+    name: str,
+    fit: Fit,
+    items: Ids,
+    parameters: Mapping[str, Any] | None = None,
+    split_sha256: str = "",
+) -> None:
+    parts = {part: getattr(fit.model, part) for part in PARTS[type(fit.model)]}
+    with create_file(path, KIND, {}, [*parts.values(), items]) as file:
+        write_ids(file, "items", items)
+        for part, values in parts.items():
+            file.create_dataset(part, data=values)
+        file.attrs["model"] = name
+        file.attrs["parameters"] = json.dumps(dict(parameters or {}))
+        file.attrs["converged"] = fit.converged
+        file.attrs["split_sha256"] = split_sha256
+        write_history(file, fit)
+
+
+def read_model(path: str | Path) -> SavedModel:
+    with open_file(path, KIND) as file:
+        for kind, names in PARTS.items():
+            if all(name in file for name in names):
+                model: Model = kind(*(file[name][:] for name in names))
+                break
+        else:
+            raise UserError(f"{path}: holds no model; delete it and rerun")
+        return SavedModel(
+            name=str(file.attrs["model"]),
+            fit=Fit(model, read_history(file), bool(file.attrs["converged"])),
+            items=read_ids(file, "items"),
+            parameters=json.loads(file.attrs["parameters"]),
+            split_sha256=str(file.attrs["split_sha256"]),
+        )
+
+
+def write_history(group: h5py.Group, fit: Fit) -> None:
+    if fit.history:
+        columns = list(fit.history[0])
+        rows = np.array([[row[column] for column in columns] for row in fit.history])
+        group.create_dataset("history", data=rows).attrs["columns"] = columns
+
+
+def read_history(group: h5py.Group) -> list[Mapping[str, float]]:
+    if "history" not in group:
+        return []
+    columns = list(group["history"].attrs["columns"])
+    return [dict(zip(columns, map(float, row), strict=True)) for row in group["history"][:]]

@@ -1,0 +1,32 @@
+"""spectrum.h5: the largest eigenpairs of X'X, which several models share.
+
+values     float   descending
+vectors    float   items × number of values
+attribute  split_sha256
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from lindrop.errors import UserError
+from lindrop.store.hdf5 import create_file, open_file
+
+KIND = "spectrum/1"
+
+Spectrum = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+
+def write_spectrum(path: str | Path, spectrum: Spectrum, split_sha256: str) -> None:
+    with create_file(path, KIND, {}, spectrum) as file:
+        for name, values in zip(("values", "vectors"), spectrum, strict=True):
+            file.create_dataset(name, data=values)
+        file.attrs["split_sha256"] = split_sha256
+
+
+def read_spectrum(path: str | Path, split_sha256: str) -> Spectrum:
+    with open_file(path, KIND) as file:
+        if file.attrs["split_sha256"] != split_sha256:
+            raise UserError(f"{path}: made from another split; delete it and rerun")
+        return file["values"][:], file["vectors"][:]

@@ -1,0 +1,21 @@
+"""What a fit reads: the training users' interactions, their X'X and its spectrum."""
+
+from pathlib import Path
+
+from lindrop.models.base import Training
+from lindrop.store.gram import read_gram
+from lindrop.store.spectrum import read_spectrum
+from lindrop.store.split import read_split_matrix, read_split_sha256
+
+
+def read_training(
+    split: str | Path, gram: str | Path, spectrum: str | Path | None = None, seed: int = 1
+) -> Training:
+    """X'X is read anew for every fit, which then works in its memory; caches must be of `split`."""
+    digest = read_split_sha256(split)
+    return Training(
+        x=read_split_matrix(split, "train"),
+        read_gram=lambda: read_gram(gram, digest).matrix,
+        seed=seed,
+        spectrum=None if spectrum is None else read_spectrum(spectrum, digest),
+    )

@@ -1,0 +1,161 @@
+"""Grids, the validation users' judgement of them, and the choice."""
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from lindrop.errors import UserError
+from lindrop.evaluation import METRICS, evaluate, summary
+from lindrop.models.base import Fit, Training
+from lindrop.models.registry import REGISTRY
+from lindrop.reporting import Progress, logger
+
+CRITERION = "ndcg@100"
+AXES = ("p", "lambda")
+
+Point = dict[str, float]
+
+
+def grid(options: Mapping[str, Any]) -> list[Point]:
+    """Every combination of a model's values of p and λ (one empty point if it has neither)."""
+    axes = {axis: options[axis] for axis in AXES if axis in options}
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def solver_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is not searched: iterations, tolerance, …"""
+    return {key: value for key, value in options.items() if key not in AXES}
+
+
+def parameters(point: Mapping[str, float], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a fit: λ is a word that Python keeps for itself."""
+    named = {"ridge" if axis == "lambda" else axis: value for axis, value in point.items()}
+    return named | solver_options(options)
+
+
+def chunks(n_points: int, per_job: int) -> list[range]:
+    """Which points each tuning job takes."""
+    starts = range(0, n_points, per_job)
+    return [range(start, min(start + per_job, n_points)) for start in starts]
+
+
+def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
+    """The ranks that are below the number of items."""
+    usable = sorted(rank for rank in set(ranks) if rank < items)
+    if not usable:
+        raise UserError(
+            f"{items} items, but every rank is at least that: set smaller `ranks` in the configuration"
+        )
+    if len(usable) < len(set(ranks)):
+        logger.info("ranks not below the %d items are left out", items)
+    return usable
+
+
+def rank_of_table(rank: int, usable: Sequence[int]) -> int:
+    """The configured rank, or the largest one of the curves where the items are too few for it."""
+    return rank if rank in usable else max(usable)
+
+
+def ranks_of(name: str, rank: int, ranks: Sequence[int], items: int) -> list[int]:
+    """At which ranks a model is fitted."""
+    if not REGISTRY[name].low_rank:
+        return [items]
+    usable = usable_ranks([*ranks, rank], items)
+    return [rank_of_table(rank, usable)] if REGISTRY[name].table_only else usable
+
+
+def tune(
+    data: Training,
+    name: str,
+    points: Sequence[Point],
+    ranks: Sequence[int],
+    options: Mapping[str, Any],
+    fold_in: sp.csr_array,
+    held_out: sp.csr_array,
+) -> pd.DataFrame:
+    """Validation metrics of every point at every rank; no model is kept."""
+    return pd.DataFrame(_trials(data, name, points, ranks, options, fold_in, held_out))
+
+
+def _trials(
+    data: Training,
+    name: str,
+    points: Sequence[Point],
+    ranks: Sequence[int],
+    options: Mapping[str, Any],
+    fold_in: sp.csr_array,
+    held_out: sp.csr_array,
+) -> Iterator[dict[str, Any]]:
+    progress = Progress(name, len(points) * len(ranks), unit="fits")
+    for point in points:
+        start = time.perf_counter()
+        for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
+            seconds = time.perf_counter() - start
+            result = summary(evaluate(fit.model, fold_in, held_out))
+            row: dict[str, Any] = {"model": name, "rank": rank, **point}
+            row |= {metric: result.loc[metric, "mean"] for metric in METRICS}
+            row |= {"iterations": len(fit.history), "converged": fit.converged}
+            yield row | {"seconds": round(seconds, 3)}
+            progress.advance(1)
+            start = time.perf_counter()
+    logger.info("%s", progress)
+
+
+def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
+    """The best point of each rank by nDCG@100, and which axes it is on the edge of."""
+    finite = trials.dropna(subset=[CRITERION])
+    if finite.empty:
+        raise UserError("no validation user has held-out items: nothing to tune on")
+    best = finite.loc[finite.groupby("rank")[CRITERION].idxmax()].reset_index(drop=True)
+    edges = [edge_of_grid(dict(row), options) for _, row in best.iterrows()]
+    return best.assign(edge=edges)
+
+
+def edge_of_grid(point: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """The axes on whose edge a chosen point lies; 0 is none, since nothing is below it."""
+    found = []
+    for axis in AXES:
+        values = options.get(axis, [])
+        if len(values) > 1 and point[axis] in (min(values), max(values)) and point[axis] > 0:
+            found.append("λ" if axis == "lambda" else axis)
+    return ", ".join(found)
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A chosen point of a model at one rank, and its test metrics."""
+
+    rank: int
+    parameters: dict[str, Any]
+    edge: str
+    converged: bool
+    per_user: npt.NDArray[np.float64]
+
+
+def refit(
+    data: Training,
+    name: str,
+    chosen: pd.DataFrame,
+    options: Mapping[str, Any],
+    fold_in: sp.csr_array,
+    held_out: sp.csr_array,
+) -> dict[int, tuple[Tested, Fit]]:
+    """Fit every chosen point once, for all ranks that chose it, and test it: the only time."""
+    axes = [axis for axis in AXES if axis in options]
+    edges = dict(zip(chosen["rank"], chosen["edge"], strict=True))
+    by_point = {(): chosen} if not axes else dict(list(chosen.groupby(axes)))
+    results = {}
+    for values, rows in by_point.items():
+        point = dict(zip(axes, map(float, values), strict=True))
+        ranks = [int(rank) for rank in rows["rank"]]
+        for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
+            per_user = evaluate(fit.model, fold_in, held_out)
+            results[rank] = Tested(rank, point, str(edges[rank]), fit.converged, per_user), fit
+    return dict(sorted(results.items()))

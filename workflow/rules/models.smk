@@ -1,0 +1,148 @@
+# From the split to X'X, tuned models and their test metrics.
+
+
+wildcard_constraints:
+    model=one_of(REGISTRY),
+
+
+def gram_mb(wildcards, input, attempt):
+    """X'X, what a solver keeps beside it, and the interactions."""
+    return attempt * (600 + 12 * items_of(input.split) ** 2 / 1e6 + 40 * input.size_mb)
+
+
+rule gram_shard:
+    input:
+        split="<results>/data/{dataset}/split.h5",
+    output:
+        temp("<results>/gram/{dataset}.{shard}-of-{shards}.h5"),
+    log:
+        "<logs>/gram/{dataset}.{shard}-of-{shards}.log",
+    benchmark:
+        "<benchmarks>/gram/{dataset}.{shard}-of-{shards}.tsv"
+    wildcard_constraints:
+        shard=r"\d+",
+        shards=r"\d+",
+    conda:
+        "../../envs/fit.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=gram_mb,
+        runtime=60,
+    params:
+        code=code("gram.py"),
+        state=of_dataset(dataset_state),
+        shard=lambda wildcards: int(wildcards.shard),
+        shards=lambda wildcards: int(wildcards.shards),
+    script:
+        "../scripts/gram.py"
+
+
+rule gram:
+    input:
+        split="<results>/data/{dataset}/split.h5",
+        shards=gram_shards,
+    output:
+        "<results>/gram/{dataset}.h5",
+    log:
+        "<logs>/gram/{dataset}.log",
+    benchmark:
+        "<benchmarks>/gram/{dataset}.tsv"
+    conda:
+        "../../envs/fit.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=gram_mb,
+        runtime=60,
+    params:
+        code=code("gram.py"),
+        state=of_dataset(dataset_state),
+        shard=0,
+        shards=1,
+    script:
+        "../scripts/gram.py"
+
+
+rule spectrum:
+    input:
+        split="<results>/data/{dataset}/split.h5",
+        gram="<results>/gram/{dataset}.h5",
+    output:
+        "<results>/gram/{dataset}.spectrum.h5",
+    log:
+        "<logs>/spectrum/{dataset}.log",
+    benchmark:
+        "<benchmarks>/spectrum/{dataset}.tsv"
+    conda:
+        "../../envs/fit.yaml"
+    threads: HEAVY
+    resources:
+        mem_mb=gram_mb,
+        runtime=120,
+    params:
+        code=code("spectrum.py"),
+        state=of_dataset(gram_state),
+        ranks=config["ranks"],
+        rank=config["rank"],
+        seed=config["seed"],
+    script:
+        "../scripts/spectrum.py"
+
+
+rule tune:
+    input:
+        split="<results>/data/{dataset}/split.h5",
+        gram="<results>/gram/{dataset}.h5",
+        spectrum="<results>/gram/{dataset}.spectrum.h5",
+    output:
+        "<results>/tuning/{dataset}/{model}/{chunk}.csv",
+    log:
+        "<logs>/tune/{dataset}/{model}/{chunk}.log",
+    benchmark:
+        "<benchmarks>/tune/{dataset}/{model}/{chunk}.tsv"
+    wildcard_constraints:
+        chunk=r"\d+",
+    conda:
+        "../../envs/fit.yaml"
+    threads: fit_threads
+    resources:
+        mem_mb=gram_mb,
+        runtime=1440,
+    params:
+        code=code("tune.py"),
+        state=of_dataset(gram_state),
+        seed=config["seed"],
+        rank=config["rank"],
+        ranks=config["ranks"],
+        options=lambda wildcards: model_options(wildcards.model),
+        points=lambda wildcards: list(points_of(wildcards.model, int(wildcards.chunk))),
+    script:
+        "../scripts/tune.py"
+
+
+rule fit:
+    input:
+        split="<results>/data/{dataset}/split.h5",
+        gram="<results>/gram/{dataset}.h5",
+        spectrum="<results>/gram/{dataset}.spectrum.h5",
+        trials=tuning_chunks,
+    output:
+        metrics="<results>/metrics/{dataset}/{model}.h5",
+        model="<results>/models/{dataset}/{model}.h5",
+    log:
+        "<logs>/fit/{dataset}/{model}.log",
+    benchmark:
+        "<benchmarks>/fit/{dataset}/{model}.tsv"
+    conda:
+        "../../envs/fit.yaml"
+    threads: fit_threads
+    resources:
+        mem_mb=gram_mb,
+        runtime=600,
+    params:
+        code=code("fit.py"),
+        state=lambda wildcards: model_state(wildcards.dataset, wildcards.model),
+        seed=config["seed"],
+        rank=config["rank"],
+        options=lambda wildcards: model_options(wildcards.model),
+    script:
+        "../scripts/fit.py"

@@ -1,0 +1,33 @@
+import pandas as pd
+
+from lindrop.reporting import job
+from lindrop.store.metrics import write_metrics
+from lindrop.store.model import write_model
+from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
+from lindrop.store.training import read_training
+from lindrop.tuning import choose, rank_of_table, refit
+
+wildcards, params = snakemake.wildcards, snakemake.params
+
+with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
+    split = snakemake.input.split
+    data = read_training(split, snakemake.input.gram, snakemake.input.spectrum, params.seed)
+    chosen = choose(pd.concat(map(pd.read_csv, snakemake.input.trials)), params.options)
+    results = refit(
+        data,
+        wildcards.model,
+        chosen,
+        params.options,
+        fold_in=read_split_matrix(split, "test/fold_in"),
+        held_out=read_split_matrix(split, "test/held_out"),
+    )
+    write_metrics(snakemake.output.metrics, wildcards.dataset, wildcards.model, results)
+    tested, model = results[rank_of_table(params.rank, list(results))]
+    write_model(
+        snakemake.output.model,
+        wildcards.model,
+        model,
+        read_items(split),
+        {"rank": tested.rank, **tested.parameters},
+        read_split_sha256(split),
+    )

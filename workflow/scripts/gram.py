@@ -1,0 +1,18 @@
+from lindrop.gram import gram_matrix, user_shards
+from lindrop.reporting import job
+from lindrop.store.gram import Provenance, add_shards, write_gram
+from lindrop.store.split import read_split_matrix, read_split_sha256
+
+with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
+    digest = read_split_sha256(snakemake.input.split)
+    if shards := snakemake.input.get("shards"):
+        gram, provenance = add_shards(shards, digest)
+    else:
+        x = read_split_matrix(snakemake.input.split, "train")
+        users = user_shards(x.shape[0], snakemake.params.shards)[snakemake.params.shard]
+        x = x[users.start : users.stop]
+        gram = gram_matrix(x)
+        provenance = Provenance(
+            snakemake.wildcards.dataset, digest, users.start, users.stop - 1, x.nnz
+        )
+    write_gram(snakemake.output[0], gram, provenance)

@@ -1,0 +1,11 @@
+from lindrop.reporting import job
+from lindrop.store.spectrum import write_spectrum
+from lindrop.store.split import read_split_sha256
+from lindrop.store.training import read_training
+from lindrop.tuning import usable_ranks
+
+with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
+    split, gram = snakemake.input
+    data = read_training(split, gram, seed=snakemake.params.seed)
+    rank = max(usable_ranks([*snakemake.params.ranks, snakemake.params.rank], data.items))
+    write_spectrum(snakemake.output[0], data.top_spectrum(rank), read_split_sha256(split))
