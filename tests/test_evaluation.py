@@ -225,7 +225,13 @@ def test_the_difference_of_two_models_is_taken_user_by_user():
     assert np.all(paired(a, a)["stderr"] == 0)
 
 
-def test_matrices_of_different_splits_are_refused():
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"X is \(2, 3\), B is \(4, 4\)"):
+        sparse_times_dense(sp.csr_array((2, 3)), np.ones((4, 4)))
+    with pytest.raises(ValueError, match="must be C-ordered"):
+        sparse_times_dense(sp.csr_array((2, 4)), np.ones((4, 4), order="F"))
+    with pytest.raises(ValueError, match=r"scores are \(2, 4\) for users and items \(2, 3\)"):
+        top_items(Constant(np.ones(4)), sp.csr_array((2, 3)), 1)
     with pytest.raises(ValueError, match=r"\(2, 3\), held-out \(2, 4\)"):
         evaluate(Constant(np.ones(3)), sp.csr_array((2, 3)), sp.csr_array((2, 4)))
     with pytest.raises(ValueError, match="k is 0"):

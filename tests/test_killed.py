@@ -88,7 +88,7 @@ def kill_at(file, victim, project):
 
 
 COMMAND = (
-    "snakemake --cores 2 all results/data/small/csv results/data/ratings/csv "
+    "snakemake --cores 2 data results/data/small/csv results/data/ratings/csv "
     "--configfile config/both.yaml --profile workflow/profiles/local"
 )
 

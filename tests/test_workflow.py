@@ -51,7 +51,7 @@ def test_the_other_configurations_can_be_planned(name, project):
 def test_heavy_rules_take_every_core(project):
     both = SMALL + RATINGS.replace("datasets:\n", "") % ("", "path: README.md")
     project.write("config/both.yaml", both)
-    targets = "all results/data/small/csv"
+    targets = "data results/data/small/csv"
     output = project.ok(f"snakemake -n --cores 5 {targets} --configfile config/both.yaml")
     jobs = re.split(r"\n(?=rule )", output)
     threads = {
@@ -59,7 +59,7 @@ def test_heavy_rules_take_every_core(project):
         for job in jobs
         if rules_run(job)
     }
-    light = {"verify_source", "steck2020_table1_datasets", "all"}
+    light = {"verify_source", "steck2020_table1_datasets", "data"}
     assert {rule for rule, number in threads.items() if number == 1} == light
     assert {threads[rule] for rule in threads.keys() - light} == {5}
     assert len(threads) == len(light) + 5
@@ -74,7 +74,7 @@ def test_the_report_has_every_table_with_its_caption(finished):
 
 def test_a_mistake_in_the_configuration_stops_before_any_job(project):
     project.write("config/mine.yaml", SMALL.replace("heldout_users", "heldout_user"))
-    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
     assert "did you mean heldout_users?" in output
     assert "Traceback" not in output
     assert [file.name for file in project.path("results").iterdir()] == [".gitkeep"]
@@ -82,7 +82,7 @@ def test_a_mistake_in_the_configuration_stops_before_any_job(project):
 
 def test_a_configuration_given_by_hand_replaces_the_default(project):
     project.write("config/small.yaml", SMALL)
-    project.ok("snakemake --cores 2 --configfile config/small.yaml")
+    project.ok("snakemake data --cores 2 --configfile config/small.yaml")
     assert set(rows(project)) == {"small"}
 
 
@@ -91,18 +91,18 @@ def test_the_seed_decides_the_synthetic_data(project):
     split = project.path("results/data/small/split.h5")
     contents = []
     for option in ("", "--config seed=2", "--config seed=1"):
-        project.ok(f"snakemake --cores 2 --configfile config/small.yaml {option}")
+        project.ok(f"snakemake data --cores 2 --configfile config/small.yaml {option}")
         contents.append(split.read_bytes())
     assert contents[0] == contents[2] != contents[1]
 
 
 def test_a_changed_module_reruns_the_rules_that_use_it(project):
     project.write("config/small.yaml", SMALL)
-    run = "snakemake --cores 2 --configfile config/small.yaml"
+    run = "snakemake data --cores 2 --configfile config/small.yaml"
     project.ok(run)
     module = project.path("workflow/lindrop/tables.py")
     module.write_text(module.read_text() + "\n# changed\n")
-    assert set(rules_run(project.ok(run))) == {"steck2020_table1_datasets", "all"}
+    assert set(rules_run(project.ok(run))) == {"steck2020_table1_datasets", "data"}
     module = project.path("workflow/lindrop/data/split.py")
     module.write_text(module.read_text() + "\n# changed\n")
     assert "split" in rules_run(project.ok(run))

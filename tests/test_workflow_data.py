@@ -28,7 +28,7 @@ def test_download_verify_and_compare(project, mirror):
     sha256 = hashlib.sha256(archive.read_bytes()).hexdigest()
     source = f"url: {mirror.url}/ml-20m.zip, sha256: {sha256}"
     project.write("config/mine.yaml", RATINGS % ("paper: ML-20M", source))
-    run = "snakemake --cores 2 --configfile config/mine.yaml"
+    run = "snakemake data --cores 2 --configfile config/mine.yaml"
     project.ok(run)
     assert rows(project)["ratings"]["source"] == "verified by sha256"
     assert rows(project)["ratings"]["paper_items"] == ""  # not the published protocol
@@ -69,7 +69,7 @@ def test_data_dir_is_used_instead_of_a_download(project, mirror):
         for old in project.path("have").rglob("*.zip"):
             old.unlink()
         (target / "ml-20m.zip").write_bytes((mirror.folder / "ml-20m.zip").read_bytes())
-        project.ok("snakemake --cores 2 --configfile config/mine.yaml --config data_dir=have")
+        project.ok("snakemake data --cores 2 --configfile config/mine.yaml --config data_dir=have")
     assert len(mirror.asked) == asked
     assert not project.path("results/downloads").exists()
 
@@ -93,7 +93,7 @@ def test_nothing_is_downloaded_that_is_not_asked_for(project, mirror):
 )
 def test_a_download_that_fails_says_why_and_leaves_nothing(source, expected, project, mirror):
     project.write("config/mine.yaml", RATINGS % ("", source % mirror.url))
-    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
     (line,) = errors(output)
     assert expected in line
     assert "set `path` or `data_dir`" in line
@@ -105,7 +105,7 @@ def test_a_local_file_with_a_wrong_checksum(project):
     write_zip(project.path("ml-20m.zip"), {"ml/ratings.csv": ratings_csv()})
     source = f"path: ml-20m.zip, sha256: '{'0' * 64}'"
     project.write("config/mine.yaml", RATINGS % ("", source))
-    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
     assert "lindrop: error: dataset ratings: ml-20m.zip: sha256 " in output
     assert "Traceback" not in output
 
@@ -116,7 +116,7 @@ def test_more_held_out_users_than_users_in_a_run(project):
         "config/mine.yaml",
         "datasets: {mine: {source: {format: csv, path: mine.csv}, protocol: {heldout_users: 3}}}",
     )
-    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
     assert (
         "lindrop: error: dataset mine: heldout_users is 3 for validation and again for test"
         in output
@@ -129,7 +129,7 @@ def test_more_held_out_users_than_users_in_a_run(project):
         "datasets: {mine: {source: {format: csv, path: mine.csv}, protocol: {heldout_users: 2}}}",
     )
     assert "read_interactions" not in rules_run(
-        project.ok("snakemake --cores 2 --configfile config/mine.yaml")
+        project.ok("snakemake data --cores 2 --configfile config/mine.yaml")
     )
     assert rows(project)["mine"]["users"] == "6"
 
@@ -146,7 +146,7 @@ def test_keys_that_swap_their_values_are_seen(project):
     """Snakemake compares the set of a rule's parameters: values alone would look unchanged."""
     lines = [f"{u},{i}\n" for u in range(30) for i in range(u % 5 + 1, 12)]
     project.write("mine.csv", "a,b\n" + "".join(lines))
-    run = "snakemake --cores 2 --configfile config/mine.yaml"
+    run = "snakemake data --cores 2 --configfile config/mine.yaml"
     seen = []
     for settings in (("a", "b", 9, 0), ("b", "a", 9, 0), ("b", "a", 0, 9)):
         project.write("config/mine.yaml", MINE % settings)
@@ -168,7 +168,7 @@ def test_a_file_that_changes_in_a_folder_is_seen(project):
         "config/mine.yaml",
         "datasets: {mine: {source: {format: netflix, path: films}, protocol: {heldout_users: 5}}}",
     )
-    run = "snakemake --cores 2 --configfile config/mine.yaml"
+    run = "snakemake data --cores 2 --configfile config/mine.yaml"
     project.ok(run)
     before = int(rows(project)["mine"]["interactions"])
     with (folder / "mv_0000003.txt").open("a") as file:
@@ -181,7 +181,7 @@ def test_what_is_no_reason_to_download_again(project, mirror):
     """Neither new code, nor another mirror, nor a stated fact: the file is there and whole."""
     entry = f"url: {mirror.url}/ml-20m.zip"
     project.write("config/mine.yaml", RATINGS % ("", entry))
-    run = "snakemake --cores 2 --configfile config/mine.yaml"
+    run = "snakemake data --cores 2 --configfile config/mine.yaml"
     project.ok(run)
     asked = len(mirror.asked)
     module = project.path("workflow/lindrop/data/archives.py")
@@ -224,7 +224,7 @@ def test_a_failure_stays_a_failure(project):
 
 def test_a_file_replaced_by_an_older_one_is_seen(project):
     project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
-    run = "snakemake --cores 2 --configfile config/mine.yaml"
+    run = "snakemake data --cores 2 --configfile config/mine.yaml"
     for users in (20, 30):
         project.write(
             "mine.csv", "a,b\n" + "".join(f"{u},{i}\n" for u in range(users) for i in "xy")
@@ -237,7 +237,7 @@ def test_a_file_replaced_by_an_older_one_is_seen(project):
 def test_the_last_lines_say_what_failed(project):
     project.write("mine.csv", "a,b\n1,2\n")
     project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
-    output = project.fails("snakemake --cores 2 --configfile config/mine.yaml")
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
     (line,) = [line for line in output.splitlines()[-8:] if line.startswith("lindrop: error:")]
     assert "dataset mine: heldout_users is 4" in line
     assert "results/logs/split/mine.log" in line

@@ -103,6 +103,8 @@ def _ranked(
 
 def _best(model: Model, history: sp.csr_array, k: int) -> tuple[npt.NDArray[np.int32], Array]:
     scores = np.require(model.scores(history), requirements=["C", "W"])
+    if scores.shape != history.shape:
+        raise ValueError(f"scores are {scores.shape} for users and items {history.shape}")
     scores[history.nonzero()] = -np.inf
     ids = np.empty((len(scores), k), np.int32)
     values = np.empty(ids.shape, scores.dtype)

@@ -81,6 +81,8 @@ def mirror_rows(gram: Array, start: int, stop: int) -> None:
 
 def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
     """X B of a C-ordered B, in threads: the scores of a full-rank model."""
+    if x.shape[1] != len(b) or not b.flags.c_contiguous:  # compiled loops check no bounds
+        raise ValueError(f"X is {x.shape}, B is {b.shape} and must be C-ordered")
     scores = np.empty((x.shape[0], b.shape[1]), b.dtype)
 
     def tile(start: int, stop: int) -> None:

@@ -50,9 +50,7 @@ def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
     """The ranks that are below the number of items."""
     usable = sorted(rank for rank in set(ranks) if rank < items)
     if not usable:
-        raise UserError(
-            f"{items} items, but every rank is at least that: set smaller `ranks` in the configuration"
-        )
+        raise UserError(f"there are {items} items, and no rank below that: set smaller `ranks`")
     if len(usable) < len(set(ranks)):
         logger.info("ranks not below the %d items are left out", items)
     return usable
@@ -93,6 +91,7 @@ def _trials(
     fold_in: sp.csr_array,
     held_out: sp.csr_array,
 ) -> Iterator[dict[str, Any]]:
+    REGISTRY[name].require_memory(data.items, ranks, **options)
     progress = Progress(name, len(points) * len(ranks), unit="fits")
     for point in points:
         start = time.perf_counter()
@@ -150,11 +149,11 @@ def refit(
     """Fit every chosen point once, for all ranks that chose it, and test it: the only time."""
     axes = [axis for axis in AXES if axis in options]
     edges = dict(zip(chosen["rank"], chosen["edge"], strict=True))
-    by_point = {(): chosen} if not axes else dict(list(chosen.groupby(axes)))
+    REGISTRY[name].require_memory(data.items, list(edges), **options)
     results = {}
-    for values, rows in by_point.items():
+    for values in chosen[axes].drop_duplicates().to_numpy():
         point = dict(zip(axes, map(float, values), strict=True))
-        ranks = [int(rank) for rank in rows["rank"]]
+        ranks = [int(r) for r in chosen["rank"][(chosen[axes] == values).all(axis=1)]]
         for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
             per_user = evaluate(fit.model, fold_in, held_out)
             results[rank] = Tested(rank, point, str(edges[rank]), fit.converged, per_user), fit

@@ -213,3 +213,20 @@ rule dataset_long_tails:
         names=list(DATASETS),
     script:
         "../scripts/dataset_long_tails.py"
+
+
+rule data:
+    input:
+        # not only what is looked at: a result never stands where what it was made from is missing
+        collect(
+            "<results>/data/{dataset}/{file}.h5",
+            dataset=DATASETS,
+            file=["interactions", "split"],
+        ),
+        rules.steck2020_table1_datasets.output,
+        rules.dataset_long_tails.output,
+    log:
+        "<logs>/data.log",
+    localrule: True
+    conda:
+        "../../envs/data.yaml"

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import blas
 
+from lindrop.linalg.blas import NotPositiveDefinite
 from lindrop.linalg.inverse import invert_lower, mirror_lower
 
 Matrix = npt.NDArray[Any]
@@ -32,13 +33,19 @@ class PackedGram:
         return self._buffer.dtype
 
     def invert(self, penalty: Vector) -> None:
-        """C = (G + dMat(penalty))⁻¹, in n³ operations and no further matrix."""
+        """C = (G + dMat(penalty))⁻¹, in n³ operations and no further matrix.
+
+        1/C_ii is what the other items leave of H_ii; where that is of the size of rounding, C is noise.
+        """
         if self._inverted:
             mirror_lower(self._buffer.T)  # G again below the diagonal
-        np.fill_diagonal(self._buffer, self.gram_diagonal + penalty)
+        diagonal = self.gram_diagonal + penalty
+        np.fill_diagonal(self._buffer, diagonal)
         invert_lower(self._buffer)
         self.inverse_diagonal = self._buffer.diagonal().copy()
         self._inverted = True
+        if not np.all(self.inverse_diagonal * diagonal < 0.1 / np.finfo(self.dtype).eps):
+            raise NotPositiveDefinite
 
     def gram_times(self, y: Matrix) -> Matrix:
         """G Y."""

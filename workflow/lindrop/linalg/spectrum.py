@@ -16,6 +16,7 @@ DENSE = 2000  # decomposed whole up to here
 BLOCK = 128
 TOLERANCE = 1e-3  # of residuals, by the smallest wanted eigenvalue; values err by its square
 RESTARTS = 60
+PASSES = 5  # of orthogonalisation at most; two are the rule
 
 
 def top_eigenpairs(
@@ -23,8 +24,8 @@ def top_eigenpairs(
 ) -> tuple[Vector, Matrix]:
     """The k largest eigenvalues, descending, and their eigenvectors as columns (C order)."""
     if n <= DENSE or 3 * k >= n:
-        values, vectors = sl.eigh(times(np.eye(n, dtype=dtype)), subset_by_index=(n - k, n - 1))
-        return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
+        values, vectors = _decomposed(times(np.eye(n, dtype=dtype)), k)
+        return values, np.ascontiguousarray(vectors)
     return _block_lanczos(times, n, k, np.dtype(dtype), np.random.default_rng(seed))
 
 
@@ -43,24 +44,25 @@ def _block_lanczos(
     keep = k + BLOCK
     size = keep + max(keep, 8 * BLOCK)
     basis, image = np.empty((2, size, n), dtype)  # rows are vectors: blocks of them are contiguous
-    block = _orthonormal(rng.standard_normal((BLOCK, n)).astype(dtype))
+    block = _orthonormal(rng.standard_normal((BLOCK, n)).astype(dtype), basis[:0], rng)
     used, values, worst = 0, np.empty(0), np.inf
+    precision = np.sqrt(n) * np.finfo(dtype).eps  # of residuals, by the largest eigenvalue
     for restart in range(RESTARTS):
         while used + len(block) <= size:
             here = slice(used, used + len(block))
             basis[here] = block
             image[here] = times(block.T).T
             used = here.stop
-            block = _orthonormal(image[here], against=basis[:used])
+            block = _orthonormal(image[here], basis[:used], rng)
         projected = basis[:used] @ image[:used].T
-        values, rotation = sl.eigh(
-            (projected + projected.T) / 2, subset_by_index=(used - keep, used - 1)
-        )
-        values, rotation = values[::-1], np.ascontiguousarray(rotation[:, ::-1].T)
+        values, rotation = _decomposed((projected + projected.T) / 2, keep)
+        rotation = np.ascontiguousarray(rotation.T)
         basis[:keep], image[:keep] = rotation @ basis[:used], rotation @ image[:used]
         used = keep
         residual = image[:k] - values[:k, None] * basis[:k]
-        worst = float(np.linalg.norm(residual, axis=1).max() / values[k - 1])
+        # below the precision eigenvalues are zero, and their residuals nothing to improve
+        allowed = max(TOLERANCE * values[k - 1], precision * values[0])
+        worst = TOLERANCE * float(np.linalg.norm(residual, axis=1).max() / allowed)
         logger.info("spectrum: restart %d, largest relative residual %.1e", restart, worst)
         if worst <= TOLERANCE:
             break
@@ -69,11 +71,27 @@ def _block_lanczos(
     return values[:k].copy(), np.ascontiguousarray(basis[:k].T)
 
 
-def _orthonormal(rows: Matrix, against: Matrix | None = None) -> Matrix:
-    """An orthonormal basis of some rows, orthogonal to others: twice, to be so in float32."""
-    rows = rows.copy()
-    for _ in range(2):
-        if against is not None:
-            rows -= (rows @ against.T) @ against
-        rows = np.ascontiguousarray(sl.qr(rows.T, mode="economic", overwrite_a=True)[0].T)
+def _decomposed(matrix: Matrix, k: int) -> tuple[Vector, Matrix]:
+    """The k largest eigenpairs of a symmetric matrix, descending."""
+    n = len(matrix)
+    values, vectors = sl.eigh(matrix, subset_by_index=(n - k, n - 1))
+    if len(values) < k:  # LAPACK's ssyevr loses some of a cluster, without a word
+        values, vectors = sl.eigh(matrix, driver="evd")
+    return values[: -k - 1 : -1].copy(), vectors[:, : -k - 1 : -1]
+
+
+def _orthonormal(rows: Matrix, against: Matrix, rng: np.random.Generator) -> Matrix:
+    """An orthonormal basis of some rows, orthogonal to others; repeated until nothing is taken off.
+
+    A row of which the others leave nothing but rounding gives way to a random one.
+    """
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(rows.dtype).tiny)
+    for _ in range(PASSES):
+        rows -= (rows @ against.T) @ against
+        q, r = sl.qr(rows.T, mode="economic", overwrite_a=True)
+        rows, left = np.ascontiguousarray(q.T), np.abs(r.diagonal())
+        if np.all(left > 0.5):
+            break
+        lost = np.flatnonzero(left < 100 * np.finfo(rows.dtype).eps)
+        rows[lost] = rng.standard_normal((len(lost), rows.shape[1])) / np.sqrt(rows.shape[1])
     return rows

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from lindrop.evaluation import Model
 from lindrop.gram import gram_matrix
-from lindrop.kernels import sparse_times_dense
+from lindrop.kernels import canonical, sparse_times_dense
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
 
@@ -95,8 +95,8 @@ class Training:
     @cached_property
     def gram_diagonal(self) -> Vector:
         """diag(X'X): how many users each item has."""
-        squares = self.x.copy()
-        squares.data = squares.data**2
+        squares = canonical(self.x).copy()
+        squares.data = squares.data.astype(np.float64) ** 2
         return np.asarray(squares.sum(axis=0)).ravel()
 
     @property

@@ -10,14 +10,21 @@ from lindrop.models.base import Fit, LowRank, Matrix, Training, Vector, dropout_
 def fit_weight_decay(data: Training, rank: int, ridge: float) -> Fit:
     """Row 1, ‖X - XUV'‖² + λ(‖U‖² + ‖V‖²): B = Σ (1 - λ/σ_i²)₊ v_i v_i', (σ_i², v_i) of X'X."""
     values, vectors = data.top_spectrum(rank)
-    root = np.sqrt(np.maximum(1.0 - ridge / values, 0.0)).astype(vectors.dtype)
+    kept = np.maximum(values - ridge, 0.0) / _positive(values)
+    root = np.sqrt(kept).astype(vectors.dtype)
     return Fit(LowRank(vectors * root, vectors * root))
 
 
 def fit_product_l2(data: Training, rank: int, ridge: float) -> Fit:
     """Row 2, ‖X - XUV'‖² + λ‖UV'‖²: B = Σ σ_i²/(σ_i² + λ) v_i v_i'."""
     values, vectors = data.top_spectrum(rank)
-    return Fit(LowRank(vectors * (values / (values + ridge)).astype(vectors.dtype), vectors))
+    kept = _positive(values) / (_positive(values) + ridge)
+    return Fit(LowRank(vectors * kept.astype(vectors.dtype), vectors))
+
+
+def _positive(values: Vector) -> Vector:
+    """Beyond the rank of G eigenvalues are zero up to rounding, of either sign."""
+    return np.maximum(values, np.finfo(values.dtype).tiny)
 
 
 def fit_dropout_l2(data: Training, rank: int, p: float, ridge: float) -> Fit:

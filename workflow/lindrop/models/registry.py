@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from lindrop.errors import UserError
+from lindrop.memory import require_memory
 from lindrop.models.base import Fit, LowRank, Training
 from lindrop.models.closed_form import fit_dropout_l2, fit_product_l2, fit_weight_decay
 from lindrop.models.edlae.fit import fit_edlae, fit_zero_diagonal
@@ -14,6 +15,7 @@ from lindrop.models.full_rank import fit_edlae as fit_full_edlae
 from lindrop.models.popularity import fit_popularity
 from lindrop.models.sampled import fit_sampled
 
+COLUMNS = 14  # items × rank matrices that a low-rank solver has at its peak
 RESTED = 2e-3  # relative change of the sampled loss over the last tenth of the epochs
 
 Fits = Iterator[tuple[int, Fit]]
@@ -31,6 +33,14 @@ class Entry:
     low_rank: bool
     fit: Callable[..., Fits]
     table_only: bool = False  # too slow for the curves over ranks
+    dense: bool = True  # works in a matrix of items × items
+
+    def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
+        """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
+        matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
+        columns = COLUMNS * max(ranks) if self.low_rank else 0
+        needed = 4.0 * items * (matrices * items + columns)
+        require_memory(needed, f"fitting {self.title} to {items:,} items")
 
 
 def _full(fit: Callable[..., Fit]) -> Callable[..., Fits]:
@@ -63,11 +73,13 @@ def _sampled(data: Training, ranks: Sequence[int], p: float, ridge: float, **opt
 
 
 REGISTRY: Mapping[str, Entry] = {
-    "popularity": Entry("popularity", "", False, _full(fit_popularity)),
+    "popularity": Entry("popularity", "", False, _full(fit_popularity), dense=False),
     "weight_decay": Entry("weight decay", "1", True, _truncatable(fit_weight_decay)),
     "product_l2": Entry("L2 of the product", "2", True, _truncatable(fit_product_l2)),
     "dropout_l2": Entry("dropout's L2 (DLAE)", "3", True, _truncatable(fit_dropout_l2)),
-    "sampled_dropout": Entry("DLAE, sampled dropout", "4", True, _sampled, table_only=True),
+    "sampled_dropout": Entry(
+        "DLAE, sampled dropout", "4", True, _sampled, table_only=True, dense=False
+    ),
     "edlae": Entry("EDLAE", "5", True, fit_edlae),
     "zero_diagonal_l2": Entry(
         "zero diagonal, λI (Eq. 11)", "", True, partial(fit_zero_diagonal, p=0.0)

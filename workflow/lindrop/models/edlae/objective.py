@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as sl
 
+from lindrop.errors import UserError
 from lindrop.models.base import Matrix, Vector
 
 
@@ -22,7 +23,7 @@ class Problem:
 
     def objective(self, u: Matrix, v: Matrix, gu: Matrix) -> float:
         """‖X - X off(UV')‖² + ‖Λ̃^½ off(UV')‖² (Eq. 10; Eq. 11 where the diagonal is zero)."""
-        hu = gu + self.penalty[:, None] * u
+        hu = self._regularised(u, gu)
         b = row_products(u, v)
         h_diagonal = self.gram_diagonal + self.penalty
         explained = row_products(gu, v).sum() - self.gram_diagonal @ b
@@ -41,8 +42,8 @@ class Problem:
 
         v_i = (S - u h' - h u' + H_ii u u')⁻¹ ((GU)_i - G_ii u) with u = U_i, h = (HU)_i.
         """
-        hu = gu + self.penalty[:, None] * u
-        target = gu - self.gram_diagonal[:, None] * u
+        hu = self._regularised(u, gu)
+        target = gu - self.gram_diagonal.astype(u.dtype)[:, None] * u
         s_inverse = symmetric_inverse(u.T @ hu)
         su, sh, st = u @ s_inverse, hu @ s_inverse, target @ s_inverse
         h_diagonal = self.gram_diagonal + self.penalty
@@ -51,19 +52,36 @@ class Problem:
         middle[:, 0, 1] = middle[:, 1, 0] = row_products(u, sh) - 1.0
         middle[:, 1, 1] = row_products(hu, sh) - h_diagonal
         right = np.stack([row_products(u, st), row_products(hu, st)], axis=1)
-        z = np.linalg.solve(middle, right[:, :, None])[:, :, 0].astype(u.dtype)
+        try:
+            z = np.linalg.solve(middle, right[:, :, None])[:, :, 0].astype(u.dtype)
+        except np.linalg.LinAlgError as error:
+            raise RankTooLarge from error
         decoder: Matrix = st - su * z[:, :1]
         decoder -= sh * z[:, 1:]
         return decoder
 
+    def _regularised(self, u: Matrix, gu: Matrix) -> Matrix:
+        """H U."""
+        return gu + self.penalty.astype(u.dtype)[:, None] * u
+
     def _constrained_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
         """V' = D U'(G - dMat(η)), D = (U'HU)⁻¹ (Eq. 29), with the η of Eq. 30."""
-        d = symmetric_inverse(u.T @ (gu + self.penalty[:, None] * u))
+        d = symmetric_inverse(u.T @ self._regularised(u, gu))
         ud = u @ d
         eta = row_products(ud, gu) / row_products(ud, u)
         decoder: Matrix = gu @ d
         decoder -= eta.astype(u.dtype)[:, None] * ud
         return decoder
+
+
+class RankTooLarge(UserError):
+    """Columns of an encoder or a decoder depend on each other: the data do not hold as many."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the columns of the low-rank model are linearly dependent: use a smaller rank (below "
+            "the number of users, too), or a smaller λ"
+        )
 
 
 def row_products(a: Matrix, b: Matrix) -> Vector:
@@ -75,6 +93,9 @@ def row_products(a: Matrix, b: Matrix) -> Vector:
 def symmetric_inverse(a: Matrix) -> Matrix:
     """Inverse of a small symmetric positive definite matrix, computed in float64."""
     a64 = a.astype(np.float64)
-    factor = sl.cho_factor((a64 + a64.T) / 2, lower=True, overwrite_a=True)
+    try:
+        factor = sl.cho_factor((a64 + a64.T) / 2, lower=True, overwrite_a=True)
+    except np.linalg.LinAlgError as error:
+        raise RankTooLarge from error
     inverse: Matrix = sl.cho_solve(factor, np.eye(len(a)))
     return ((inverse + inverse.T) / 2).astype(a.dtype)

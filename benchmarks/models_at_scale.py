@@ -1,0 +1,305 @@
+"""Fit and evaluate linear autoencoders at published sizes, beside a straightforward reference.
+
+    PYTHONPATH=workflow python benchmarks/models_at_scale.py ml-20m [step ...]
+    PYTHONPATH=workflow python benchmarks/models_at_scale.py msd
+
+Data are the generator's, of the published numbers of users, items and interactions, split by the
+published protocol. Every step runs in a process of its own (wall time, peak memory above that of
+the loaded data), ours and the reference one after the other in the same run; before each, the rate
+of a float32 matrix product is measured. Appends to benchmarks/results/models_at_scale.csv.
+
+The reference is what the public notebooks do, in float32: `(X.T @ X).toarray()`, `np.linalg.inv`,
+dense users × items scores with argpartition, the ADMM with its items³ product.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy.linalg import blas
+
+from lindrop.data.split import Protocol, split
+from lindrop.data.synthetic.generator import synthetic_interactions
+from lindrop.data.synthetic.recipe import PRESETS
+from lindrop.evaluation import evaluate, summary
+from lindrop.gram import gram_matrix
+from lindrop.linalg.inverse import invert_lower
+from lindrop.linalg.packed import PackedGram
+from lindrop.models.base import FullRank, LowRank, Training, dropout_penalty
+from lindrop.models.edlae.admm import Admm
+from lindrop.models.edlae.fit import automatic_omega, fit_edlae
+from lindrop.models.edlae.objective import Problem
+from lindrop.models.full_rank import fit_edlae as fit_full_edlae
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTPUT = ROOT / "benchmarks" / "results" / "models_at_scale.csv"
+SETS = {"ml-20m": Protocol(10_000, None, 5), "msd": Protocol(50_000, None, 20, 200)}
+PARTS = {"train": "train", "fold_in": "test/fold_in", "held_out": "test/held_out"}
+P, RIDGE, RANK = 0.33, 300.0, 1000
+K = 100
+
+
+def load(folder: Path, part: str) -> sp.csr_array:
+    return sp.csr_array(sp.load_npz(folder / f"{part}.npz"))
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def product_rate() -> float:
+    """GFLOP/s of a float32 matrix product, now."""
+    a = np.asfortranarray(np.random.default_rng(0).standard_normal((6000, 6000), np.float32))
+    return 2 * 6000**3 / min(timed(lambda: blas.sgemm(1.0, a, a))[0] for _ in range(2)) / 1e9
+
+
+def factors(items: int) -> tuple[np.ndarray, np.ndarray]:
+    u, v = np.random.default_rng(1).standard_normal((2, items, RANK), np.float32) / RANK
+    return u, v
+
+
+def item_matrix(items: int) -> np.ndarray:
+    return np.random.default_rng(1).standard_normal((items, items), np.float32)
+
+
+# Each step: yields once when its data are loaded, then its seconds (and what else it found).
+Step = Iterator[dict[str, float]]
+
+
+def gram(folder: Path) -> Step:
+    x = load(folder, "train")
+    gram_matrix(x[:100, :50])  # compiled
+    yield {}
+    yield {"seconds": timed(lambda: gram_matrix(x))[0]}
+
+
+def gram_reference(folder: Path) -> Step:
+    x = load(folder, "train")
+    yield {}
+    yield {"seconds": timed(lambda: (x.T @ x).toarray())[0]}
+
+
+def invert(folder: Path) -> Step:
+    matrix = gram_matrix(load(folder, "train"))
+    matrix[np.diag_indices(len(matrix))] += dropout_penalty(matrix.diagonal(), P, RIDGE)
+    rate = product_rate()
+    yield {}
+    seconds, _ = timed(lambda: invert_lower(matrix))
+    yield {"seconds": seconds, "of_product_rate": len(matrix) ** 3 / seconds / rate / 1e9}
+
+
+def full_rank(folder: Path) -> Step:
+    x = load(folder, "train")
+    gram_matrix(x[:100, :50])
+    yield {}
+    data = Training(x, lambda: gram_matrix(x))
+    yield {"seconds": timed(lambda: fit_full_edlae(data, P, RIDGE))[0]}
+
+
+def full_rank_reference(folder: Path) -> Step:
+    x = load(folder, "train")
+    yield {}
+
+    def fit() -> np.ndarray:
+        g = (x.T @ x).toarray()
+        diagonal = np.diag_indices(len(g))
+        g[diagonal] += dropout_penalty(g[diagonal], P, RIDGE)
+        b = np.linalg.inv(g)
+        b /= -np.diag(b)
+        b[diagonal] = 0.0
+        return b
+
+    yield {"seconds": timed(fit)[0]}
+
+
+def edlae_iteration(folder: Path) -> Step:
+    packed = PackedGram(gram_matrix(load(folder, "train")))
+    penalty = dropout_penalty(packed.gram_diagonal, P, RIDGE)
+    omega = penalty + automatic_omega(packed.gram_diagonal)
+    packed.invert(penalty + omega)
+    yield {}
+    run = Admm(packed, Problem(packed.gram_diagonal, penalty), omega, *factors(len(packed)))
+    run.step()
+    yield {"seconds": timed(run.step)[0]}
+
+
+def edlae_iteration_reference(folder: Path) -> Step:
+    g = (gram_matrix(load(folder, "train"))).astype(np.float32)
+    diagonal = g.diagonal().copy()
+    penalty = dropout_penalty(diagonal, P, RIDGE)
+    weight = penalty + np.float32(500.0)
+    index = np.diag_indices(len(g))
+    packed = PackedGram(g.copy())
+    packed.invert(penalty)
+    inverse = packed.take_inverse()
+    u, _ = factors(len(g))
+    beta = np.full(len(g), 0.1, np.float32)
+    yield {}
+
+    def iterate() -> np.ndarray:
+        """One epoch of the notebook's ADMM."""
+        g[index] = diagonal + penalty + weight
+        left = np.linalg.inv(u.T.dot(g).dot(u)).dot(u.T)
+        g[index] = diagonal
+        right = g * (1.0 + beta)
+        right[index] += weight * beta
+        vt = left.dot(right)
+        dual = vt.T.dot(np.linalg.inv(vt.dot(vt.T)))
+        new_u = inverse.dot(right.dot(dual))
+        product = new_u.dot(vt)
+        return np.diag(g.dot(product)) - diagonal + weight * np.diag(product)
+
+    yield {"seconds": timed(iterate)[0]}
+
+
+def evaluate_full_rank(folder: Path) -> Step:
+    yield from _evaluation(folder, lambda items: FullRank(item_matrix(items)))
+
+
+def evaluate_low_rank(folder: Path) -> Step:
+    yield from _evaluation(folder, lambda items: LowRank(*factors(items)))
+
+
+def _evaluation(folder: Path, model_of: Callable[[int], Any]) -> Step:
+    fold_in, held_out = load(folder, "fold_in"), load(folder, "held_out")
+    model = model_of(fold_in.shape[1])
+    evaluate(model, fold_in[:64], held_out[:64])
+    yield {}
+    yield {"seconds": timed(lambda: evaluate(model, fold_in, held_out))[0]}
+
+
+def evaluate_full_rank_reference(folder: Path) -> Step:
+    yield from _reference_evaluation(folder, item_matrix)
+
+
+def evaluate_low_rank_reference(folder: Path) -> Step:
+    yield from _reference_evaluation(folder, factors)
+
+
+def _reference_evaluation(folder: Path, model_of: Callable[[int], Any]) -> Step:
+    fold_in, held_out = load(folder, "fold_in"), load(folder, "held_out")
+    model = model_of(fold_in.shape[1])
+    yield {}
+
+    def score() -> None:
+        b = model if isinstance(model, np.ndarray) else model[0].dot(model[1].T)
+        for start in range(0, fold_in.shape[0], 5000):
+            reference_metrics(b, fold_in[start : start + 5000], held_out[start : start + 5000])
+
+    yield {"seconds": timed(score)[0]}
+
+
+def reference_metrics(b: np.ndarray, x: sp.csr_array, held_out: sp.csr_array) -> None:
+    """The notebook's evaluation of a block of users."""
+    dense = x.toarray().astype("float32")
+    scores = dense.dot(b)
+    scores[dense.nonzero()] = -np.inf
+    rows = np.arange(len(scores))[:, None]
+    top = np.argpartition(-scores, K, axis=1)
+    order = np.argsort(-scores[rows, top[:, :K]], axis=1)
+    relevant = held_out.toarray()
+    discount = 1.0 / np.log2(np.arange(2, K + 2))
+    (relevant[rows, top[rows, order]] * discount).sum(axis=1)
+    for k in (20, 50):
+        chosen = np.zeros_like(scores, dtype=bool)
+        chosen[rows, np.argpartition(-scores, k, axis=1)[:, :k]] = True
+        np.logical_and(relevant > 0, chosen).sum(axis=1)
+
+
+def edlae_fit(folder: Path) -> Step:
+    """The whole of a rank-1000 EDLAE: X'X, spectrum, inverse, ADMM to its tolerance, test."""
+    x = load(folder, "train")
+    gram_matrix(x[:100, :50])
+    yield {}
+    data = Training(x, lambda: gram_matrix(x))
+
+    def fit() -> Any:
+        ((_, result),) = fit_edlae(data, [RANK], 0.1, 10.0, iterations=20)
+        return result
+
+    seconds, result = timed(fit)
+    fold_in, held_out = load(folder, "fold_in"), load(folder, "held_out")
+    tested, metrics = timed(lambda: summary(evaluate(result.model, fold_in, held_out)))
+    print(metrics, file=sys.stderr)
+    yield {"seconds": seconds, "iterations": len(result.history), "evaluation": tested}
+
+
+STEPS = {
+    "ml-20m": {
+        "gram": (gram, gram_reference),
+        "invert": (invert,),
+        "full rank": (full_rank, full_rank_reference),
+        "edlae iteration": (edlae_iteration, edlae_iteration_reference),
+        "evaluate full rank": (evaluate_full_rank, evaluate_full_rank_reference),
+        "evaluate rank 1000": (evaluate_low_rank, evaluate_low_rank_reference),
+    },
+    "msd": {"edlae rank 1000": (edlae_fit,)},
+}
+
+
+def peak_gb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def resident_gb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
+
+
+def run(name: str, what: str, which: int, folder: Path) -> None:
+    """One step in this process; prints what it measured."""
+    step = STEPS[name][what][which](folder)
+    next(step)
+    loaded = resident_gb()
+    found = next(step)
+    print({**found, "peak_gb": peak_gb(), "loaded_gb": loaded})
+
+
+def measured(name: str, what: str, which: int, folder: Path) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--step", name, what, str(which), str(folder)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    row = {"set": name, "step": what, "who": ["lindrop", "reference"][which]}
+    row |= eval(done.stdout.strip().splitlines()[-1])  # our own print of a dict of floats
+    print(row, flush=True)
+    return row
+
+
+def prepare(name: str, folder: Path) -> None:
+    parts = split(synthetic_interactions(PRESETS[name], 1), SETS[name])
+    for file, part in PARTS.items():
+        sp.save_npz(folder / f"{file}.npz", parts.matrix(part), compressed=False)
+
+
+def main(name: str, wanted: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        prepare(name, Path(temporary))
+        rows = [
+            measured(name, what, which, Path(temporary))
+            for what in wanted or STEPS[name]
+            for which in range(len(STEPS[name][what]))
+        ]
+    new = pd.DataFrame(rows).round(3).assign(kernels=os.environ.get("OPENBLAS_CORETYPE", "default"))
+    if OUTPUT.exists():
+        old = pd.read_csv(OUTPUT)
+        keys = ["set", "step", "who", "kernels"]
+        kept = old[~old.set_index(keys).index.isin(new.set_index(keys).index)]
+        new = pd.concat([kept, new])
+    new.to_csv(OUTPUT, index=False)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--step"]:
+        run(sys.argv[2], sys.argv[3], int(sys.argv[4]), Path(sys.argv[5]))
+    else:
+        main(sys.argv[1], sys.argv[2:])
