@@ -86,7 +86,7 @@ SINGULAR = {  # all in whole numbers: no rounding before the inversion
 def test_a_singular_matrix_is_refused_in_one_line(kind, seed, dtype):
     """Also where rounding leaves pivots that are positive."""
     x = SINGULAR[kind](np.random.default_rng(seed).poisson(0.5, (200, 60)).astype(float))
-    with pytest.raises(NotPositiveDefinite, match="not positive definite .* larger λ") as caught:
+    with pytest.raises(NotPositiveDefinite, match=r"not positive definite .* larger λ") as caught:
         PackedGram((x.T @ x).astype(dtype)).invert(np.zeros(60))
     assert isinstance(caught.value, UserError)
     assert "\n" not in str(caught.value)

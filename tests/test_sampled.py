@@ -74,7 +74,7 @@ def test_dropout_keeps_the_mean_and_has_the_variance_of_equation_4(x):
 
 @pytest.mark.parametrize(("p", "ridge"), [(0.3, 0.0), (0.5, 20.0)])
 def test_it_approaches_the_closed_form_of_row_3(x, p, ridge):
-    u, v, history = fit_sampled(x, 5, p, ridge, epochs=60, batch=128, learning_rate=1e-2)
+    u, v, history = fit_sampled(x, 5, p, ridge, epochs=60, batch=128, learning_rate=0.025)
     best, b = optimum(x, 5, p, ridge)
     assert best == pytest.approx(objective(x, b, p, ridge), rel=1e-9)
     reached = objective(x, u @ v.T, p, ridge)
@@ -87,7 +87,7 @@ def test_it_approaches_the_closed_form_of_row_3(x, p, ridge):
 
 def test_without_dropout_it_is_row_2_which_is_pca(x):
     """B = Σ s/(s+λ) v v' over the leading eigenpairs of G."""
-    u, v, _ = fit_sampled(x, 4, 0.0, 30.0, epochs=60, batch=128, learning_rate=1e-2)
+    u, v, _ = fit_sampled(x, 4, 0.0, 30.0, epochs=60, batch=128, learning_rate=0.025)
     values, vectors = np.linalg.eigh((x.T @ x).toarray().astype(float))
     top = vectors[:, -4:]
     pca = top * (values[-4:] / (values[-4:] + 30.0)) @ top.T

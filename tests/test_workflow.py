@@ -1,34 +1,87 @@
 """What a user types and sees: Snakemake run for real in a copy of the project."""
 
+import csv
 import re
 
+import numpy as np
 import pytest
 from configurations import RATINGS, SMALL, TABLE, rows, rules_run
 from conftest import Project, copy_project
 
+from lindrop.gram import gram_matrix
+from lindrop.models.registry import REGISTRY
+from lindrop.store.gram import read_gram
+from lindrop.store.split import read_split_matrix
+
+
+MINE = """
+datasets:
+  mine:
+    source: {format: csv, path: my.csv, user: user_id, item: product}
+    protocol: {heldout_users: 50}
+ranks: [2, 5, 10]
+rank: 5
+gram_shards: 3
+models:
+  edlae: {p: [0.2, 0.4], lambda: [10, 100]}
+points_per_job: 3
+"""
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """The default configuration, run by the line that the README gives."""
+    """Somebody's own csv, everything that the default target makes of it."""
     project = Project(copy_project(tmp_path_factory.mktemp("finished")))
-    project.first_output = project.ok("snakemake --cores 8")
+    random = np.random.default_rng(1)
+    likes = random.random((400, 1)) < random.random((1, 40))  # the more popular, the likelier
+    lines = [f"u{user},p{product}" for user, product in np.argwhere(likes ^ likes[:, ::-1])]
+    project.write("my.csv", "\n".join(["user_id,product", *lines]))
+    project.write("config/mine.yaml", MINE)
+    project.first_output = project.ok(RUN_MINE)
     return project
 
 
-def test_the_line_that_a_user_types_runs_the_default(finished):
+RUN_MINE = "snakemake --cores 2 --configfile config/mine.yaml"
+
+
+def test_own_data_become_a_table_of_every_model_and_every_figure(finished):
     assert "(100%) done" in finished.first_output
     (row,) = rows(finished).values()
-    assert row["dataset"] == "demo"
-    assert row["source"] == "synthetic"
-    assert int(row["users"]) > 2 * int(row["heldout_users"]) == 20_000
+    assert row["dataset"] == "mine"
     assert row["paper_items"] == row["paper_users"] == row["paper_interactions"] == ""
-    assert "demo" in finished.path(f"{TABLE}.md").read_text()
+    assert "mine" in finished.path(f"{TABLE}.md").read_text()
     assert r"\begin{tabular}" in finished.path(f"{TABLE}.tex").read_text()
-    assert "<td>demo</td>" in finished.path(f"{TABLE}.html").read_text()
+    assert "<td>mine</td>" in finished.path(f"{TABLE}.html").read_text()
+    with finished.path("results/tables/steck2020_table1.csv").open() as file:
+        results = list(csv.DictReader(file))
+    assert {row["model"] for row in results} == set(REGISTRY)
+    assert all(0 < float(row["mean"]) < 1 for row in results)
+    assert {row["paper"] for row in results} == {""}
+    for name in ("fig1_left", "fig1_center", "fig1_right", "theorem", "admm"):
+        for kind in ("png", "pdf", "csv"):
+            assert finished.path(f"results/figures/steck2020_{name}.{kind}").stat().st_size > 500
+
+
+def test_shards_add_up_to_the_whole(finished):
+    whole = gram_matrix(read_split_matrix(finished.path("results/data/mine/split.h5"), "train"))
+    assert np.array_equal(read_gram(finished.path("results/gram/mine.h5")).matrix, whole)
+    assert len(list(finished.path("results/gram").glob("*-of-*"))) == 0
 
 
 def test_a_second_run_has_nothing_to_do(finished):
-    assert "Nothing to be done" in finished.ok("snakemake --cores 8")
+    assert "Nothing to be done" in finished.ok(RUN_MINE)
+
+
+def test_a_grid_that_grows_reruns_its_model_alone(finished):
+    finished.write("config/more.yaml", MINE.replace("lambda: [10, 100]", "lambda: [10, 100, 1000]"))
+    output = finished.ok("snakemake -n --cores 2 --configfile config/more.yaml")
+    jobs = re.findall(r"rule (tune|fit|gram|spectrum):(?:\n .*)*?model=(\w+)", output)
+    assert {model for _, model in jobs} == {"edlae"}
+
+
+def test_the_default_run_is_planned_by_the_line_that_the_readme_gives(project):
+    planned = rules_run(project.ok("snakemake -n --cores 8"))
+    assert {"generate_interactions", "gram", "tune", "fit", "steck2020_table1"} <= set(planned)
 
 
 def test_every_job_leaves_its_log_and_its_benchmark(finished):
@@ -66,9 +119,10 @@ def test_heavy_rules_take_every_core(project):
 
 
 def test_the_report_has_every_table_with_its_caption(finished):
-    finished.ok("snakemake --cores 1 --report results/report.html")
+    finished.ok("snakemake --cores 1 --configfile config/mine.yaml --report results/report.html")
     report = finished.path("results/report.html").read_text()
     assert "steck2020_table1_datasets" in report
+    assert "steck2020_fig1_left" in report
     assert "Data-set properties as in the last rows of Table 1" in report
 
 

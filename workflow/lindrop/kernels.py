@@ -84,9 +84,10 @@ def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
     if x.shape[1] != len(b) or not b.flags.c_contiguous:  # compiled loops check no bounds
         raise ValueError(f"X is {x.shape}, B is {b.shape} and must be C-ordered")
     scores = np.empty((x.shape[0], b.shape[1]), b.dtype)
+    arrays = (x.indptr, unsigned(x.indices), x.data)  # unsigned 64 bits + 4 is a float to Numba
 
     def tile(start: int, stop: int) -> None:
-        sparse_rows_times_dense(csr(x), b, scores, start, stop)
+        sparse_rows_times_dense(arrays, b, scores, start, stop)
 
     over_blocks(tile, b.shape[1], COLUMNS)
     return scores

@@ -11,6 +11,13 @@ from lindrop.store.atomic import atomic
 
 MISSING = "–"
 LATEX_SPECIAL = re.compile(r"([&%$#_{}])")
+LATEX_SYMBOLS = {  # that pdflatex does not know
+    "Λ̃": r"$\tilde\Lambda$",
+    "λ": r"$\lambda$",
+    "±": r"$\pm$",
+    "−": "$-$",
+    "⚠": r"\textbf{!}",
+}
 
 
 class TableFiles(Protocol):
@@ -22,10 +29,16 @@ class TableFiles(Protocol):
     tex: str
 
 
-def write_table(frame: pd.DataFrame, files: TableFiles, caption: str) -> None:
-    """Write raw values as csv and readable ones as Markdown, HTML and LaTeX (needs booktabs)."""
+def write_table(
+    frame: pd.DataFrame, files: TableFiles, caption: str, shown: pd.DataFrame | None = None
+) -> None:
+    """Write raw values as csv and readable ones as Markdown, HTML and LaTeX (needs booktabs).
+
+    Readers get the same frame unless `shown`, another form of it, is given.
+    """
     with atomic(files.csv) as partial:
         frame.to_csv(partial, index=False, lineterminator="\n")
+    frame = frame if shown is None else shown
     shown = pd.DataFrame({_heading(str(name)): frame[name].map(_shown) for name in frame})
     numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame]
     aligned = ["right" if number else "left" for number in numeric]
@@ -78,4 +91,7 @@ def _latex(shown: pd.DataFrame, numeric: list[bool], caption: str, label: str) -
 
 
 def _escaped(text: str) -> str:
-    return LATEX_SPECIAL.sub(r"\\\1", text.replace("\\", r"\textbackslash "))
+    escaped = LATEX_SPECIAL.sub(r"\\\1", text.replace("\\", r"\textbackslash "))
+    for symbol, command in LATEX_SYMBOLS.items():
+        escaped = escaped.replace(symbol, command)
+    return escaped

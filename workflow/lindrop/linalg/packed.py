@@ -35,7 +35,7 @@ class PackedGram:
     def invert(self, penalty: Vector) -> None:
         """C = (G + dMat(penalty))⁻¹, in n³ operations and no further matrix.
 
-        1/C_ii is what the other items leave of H_ii; where that is of the size of rounding, C is noise.
+        1/C_ii is what the other items leave of H_ii: where that is mere rounding, C is noise.
         """
         if self._inverted:
             mirror_lower(self._buffer.T)  # G again below the diagonal

@@ -24,7 +24,8 @@ def fit_product_l2(data: Training, rank: int, ridge: float) -> Fit:
 
 def _positive(values: Vector) -> Vector:
     """Beyond the rank of G eigenvalues are zero up to rounding, of either sign."""
-    return np.maximum(values, np.finfo(values.dtype).tiny)
+    positive: Vector = np.maximum(values, np.finfo(values.dtype).tiny)
+    return positive
 
 
 def fit_dropout_l2(data: Training, rank: int, p: float, ridge: float) -> Fit:

@@ -68,8 +68,9 @@ def _sampled(data: Training, ranks: Sequence[int], p: float, ridge: float, **opt
     """Converged where the loss, which has the noise of its masks, has come to rest."""
     for rank in ranks:
         u, v, history = fit_sampled(data.x, rank, p, ridge, seed=data.seed, **options)
-        before, last = history[-max(2, len(history) // 10)]["loss"], history[-1]["loss"]
-        yield rank, Fit(LowRank(u, v), [*history], abs(before - last) <= RESTED * last)
+        before, last = history[-max(2, len(history) // 10) :][0]["loss"], history[-1]["loss"]
+        rested = len(history) > 1 and abs(before - last) <= RESTED * last
+        yield rank, Fit(LowRank(u, v), [*history], rested)
 
 
 REGISTRY: Mapping[str, Entry] = {

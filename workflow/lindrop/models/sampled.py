@@ -40,19 +40,21 @@ def fit_sampled(
     *,
     epochs: int = 30,
     batch: int = 1024,
-    learning_rate: float = 5e-3,
+    learning_rate: float = 0.05,
     seed: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Matrix, Matrix, list[dict[str, float]]]:
     """U, V and their history by mini-batch Adam, from small random numbers (Glorot).
 
-    Every epoch takes all users in a new order, with new masks. The rate rises linearly, then falls
-    to zero as a cosine, which averages the noise of the masks out. In the history, `loss` is the
-    objective as the epoch's batches saw it, each before its step.
+    Every epoch takes all users in a new order, with new masks. `learning_rate` is relative to the
+    largest number of the start: a step of Adam ignores the scale of the loss but not that of the
+    parameters, which falls with the number of items. The rate rises linearly, then falls to zero as
+    a cosine, which averages the noise of the masks out. In the history, `loss` is the objective as
+    the epoch's batches saw it, each before its step.
     """
     rng = np.random.default_rng(seed)
     (users, items), x = x.shape, x.astype(np.float32, copy=False)
-    limit = np.sqrt(6 / (items + rank))
+    limit = float(np.sqrt(6 / (items + rank)))
     u, v = rng.uniform(-limit, limit, (2, items, rank)).astype(np.float32)
     adam_u, adam_v = Adam(u), Adam(v)
     steps, step = epochs * -(-users // batch), 0
@@ -64,7 +66,7 @@ def fit_sampled(
             rows = x[order[start : start + batch]]
             of = gradients(rows, dropped(rows, p, rng), u, v, ridge / users)
             step += 1
-            rate = learning_rate * schedule(step / steps)
+            rate = limit * learning_rate * schedule(step / steps)
             adam_u.descend(of.u, rate)
             adam_v.descend(of.v, rate)
             loss += of.loss

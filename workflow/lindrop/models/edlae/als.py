@@ -10,6 +10,9 @@ from lindrop.linalg.blas import product_into
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.base import Matrix, Vector
 from lindrop.models.edlae.objective import Problem, row_products, symmetric_inverse
+from lindrop.reporting import logger
+
+STEPS = 2000  # of MINRES at most
 
 
 class ExactEncoder:
@@ -53,9 +56,11 @@ class ExactEncoder:
         scale = np.maximum(np.abs(scale), 1e-12 * np.abs(scale).max())
         operator = LinearOperator((2 * m, 2 * m), matvec=times, dtype=np.float64)
         precondition = LinearOperator((2 * m, 2 * m), matvec=lambda x: x / scale, dtype=np.float64)
-        self._solution, _ = minres(
-            operator, right, x0=self._solution, rtol=self.tolerance, M=precondition, maxiter=2000
+        self._solution, failed = minres(
+            operator, right, x0=self._solution, rtol=self.tolerance, M=precondition, maxiter=STEPS
         )
+        if failed:
+            logger.info("encoder: NOT CONVERGED to %g in %d steps", self.tolerance, STEPS)
         d, mu = self._solution[:m], self._solution[m:]
         column = (problem.penalty - mu).astype(v.dtype)[:, None]
         u: Matrix = (1.0 + d).astype(v.dtype)[:, None] * dual

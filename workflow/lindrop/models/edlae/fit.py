@@ -44,15 +44,18 @@ def _problem(data: Training, p: float, ridge: float, zero_diagonal: bool) -> Pro
     return Problem(data.gram_diagonal, dropout_penalty(data.gram_diagonal, p, ridge), zero_diagonal)
 
 
-def automatic_omega(gram_diagonal: Vector) -> float:
-    """ω of Ω = Λ̃ + ωI on the scale of the data: the mean of diag(X'X) (docs/models.md)."""
-    return float(gram_diagonal.mean())
+def automatic_omega(h_diagonal: Vector) -> float:
+    """ω of Ω = Λ̃ + ωI on the scale of the problem: the mean of diag(H) (docs/models.md).
+
+    In β the objective has curvature -Λ̃: an ω that does not grow with λ lets columns collapse.
+    """
+    return float(h_diagonal.mean())
 
 
 def _by_admm(
     data: Training, problem: Problem, ranks: Sequence[int], iterations: int, tolerance: float
 ) -> Iterator[tuple[int, Fit]]:
-    omega = problem.penalty + automatic_omega(problem.gram_diagonal)
+    omega = problem.penalty + automatic_omega(problem.gram_diagonal + problem.penalty)
     _, vectors = data.top_spectrum(max(ranks))
     gram = data.packed()
     gram.invert(problem.penalty + omega)

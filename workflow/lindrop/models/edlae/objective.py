@@ -62,13 +62,16 @@ class Problem:
 
     def _regularised(self, u: Matrix, gu: Matrix) -> Matrix:
         """H U."""
-        return gu + self.penalty.astype(u.dtype)[:, None] * u
+        hu: Matrix = self.penalty.astype(u.dtype)[:, None] * u
+        hu += gu
+        return hu
 
     def _constrained_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
         """V' = D U'(G - dMat(η)), D = (U'HU)⁻¹ (Eq. 29), with the η of Eq. 30."""
         d = symmetric_inverse(u.T @ self._regularised(u, gu))
         ud = u @ d
-        eta = row_products(ud, gu) / row_products(ud, u)
+        scale = row_products(ud, u)  # 0 for an item without users, whose row of U is 0
+        eta = row_products(ud, gu) / np.where(scale > 0, scale, 1.0)
         decoder: Matrix = gu @ d
         decoder -= eta.astype(u.dtype)[:, None] * ud
         return decoder

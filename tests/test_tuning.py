@@ -1,0 +1,171 @@
+"""The grid is searched whole, validation users choose, and the test users are asked once."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from test_models import tasteful
+
+from lindrop import tuning
+from lindrop.errors import UserError
+from lindrop.evaluation import METRICS, evaluate, summary
+from lindrop.models.base import Training
+from lindrop.models.registry import REGISTRY, fit
+from lindrop.store.metrics import read_metrics, write_metrics
+from lindrop.tuning import choose, chunks, grid, parameters, ranks_of, refit, tune, usable_ranks
+
+OPTIONS = {"p": [0.1, 0.3, 0.5], "lambda": [0, 5, 50], "iterations": 7, "tolerance": 1e-9}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return Training.of(tasteful(300, 30))
+
+
+@pytest.fixture(scope="module")
+def users():
+    """Other users of the same tastes: what is known of them, and what is held out."""
+    x = tasteful(400, 30)[300:].toarray()
+    known = np.random.default_rng(0).random(x.shape) < 0.5
+    return sp.csr_array(x * known), sp.csr_array(x * ~known)
+
+
+def test_a_grid_is_every_combination():
+    points = grid(OPTIONS)
+    assert points == [{"p": p, "lambda": v} for p in (0.1, 0.3, 0.5) for v in (0, 5, 50)]
+    assert grid({"lambda": [1, 2], "iterations": 3}) == [{"lambda": 1}, {"lambda": 2}]
+    assert grid({}) == [{}]
+    assert parameters(points[1], OPTIONS) == {
+        "p": 0.1,
+        "ridge": 5,
+        "iterations": 7,
+        "tolerance": 1e-9,
+    }
+
+
+@pytest.mark.parametrize("per_job", [1, 2, 3, 9, 10, 100])
+def test_jobs_take_every_point_once(per_job):
+    parts = chunks(9, per_job)
+    assert list(itertools.chain(*parts)) == list(range(9))
+    assert all(0 < len(part) <= per_job for part in parts)
+    assert chunks(0, per_job) == []
+
+
+def test_ranks_stay_below_the_number_of_items():
+    assert usable_ranks([50, 10, 10, 200], 60) == [10, 50]
+    assert usable_ranks([59, 60], 60) == [59]
+    with pytest.raises(UserError, match="there are 10 items, and no rank below that") as caught:
+        usable_ranks([10, 50], 10)
+    assert "\n" not in str(caught.value)
+
+    assert ranks_of("ease", 50, [10, 20], 60) == [60]
+    assert ranks_of("edlae", 50, [20, 10], 60) == [10, 20, 50]
+    assert ranks_of("edlae", 100, [20, 10], 60) == [10, 20]
+    assert ranks_of("sampled_dropout", 50, [20, 10], 60) == [50]
+    assert ranks_of("sampled_dropout", 100, [20, 10], 60) == [20]
+
+
+def trials(*rows):
+    return pd.DataFrame(rows, columns=["rank", "p", "lambda", "ndcg@100", "recall@20"])
+
+
+def test_the_best_point_of_each_rank_is_chosen_by_ndcg():
+    found = choose(
+        trials(
+            (10, 0.1, 5, 0.30, 0.9),
+            (10, 0.3, 5, 0.35, 0.1),
+            (10, 0.5, 5, np.nan, 0.9),
+            (20, 0.3, 5, 0.20, 0.1),
+            (20, 0.1, 50, 0.40, 0.1),
+        ),
+        OPTIONS,
+    )
+    assert found[["rank", "p", "lambda"]].to_numpy().tolist() == [[10, 0.3, 5], [20, 0.1, 50]]
+    assert found["edge"].tolist() == ["", "p, λ"]
+
+
+@pytest.mark.parametrize(
+    ("p", "ridge", "edge"),
+    [(0.3, 5, ""), (0.1, 5, "p"), (0.5, 5, "p"), (0.3, 50, "λ"), (0.3, 0, ""), (0.5, 50, "p, λ")],
+)
+def test_a_choice_on_the_edge_of_its_grid_is_marked(p, ridge, edge):
+    """λ = 0 is no edge: nothing is below it."""
+    assert choose(trials((10, p, ridge, 0.1, 0.1)), OPTIONS)["edge"].tolist() == [edge]
+
+
+def test_a_single_value_has_no_edge():
+    only = {"p": [0.1], "lambda": [5]}
+    assert choose(trials((10, 0.1, 5, 0.1, 0.1)), only)["edge"].tolist() == [""]
+
+
+def test_validation_users_without_held_out_items_cannot_choose():
+    with pytest.raises(UserError, match="nothing to tune on"):
+        choose(trials((10, 0.1, 5, np.nan, np.nan)), OPTIONS)
+
+
+def test_a_trial_is_a_fit_and_its_metrics(data, users):
+    found = tune(data, "edlae", grid(OPTIONS)[:4], [3, 6], OPTIONS, *users)
+    assert found[["p", "lambda", "rank"]].to_numpy().tolist() == [
+        [*point.values(), rank] for point in grid(OPTIONS)[:4] for rank in (3, 6)
+    ]
+    assert set(found["iterations"]) == {7}
+    assert not found["converged"].any()
+    assert np.all(found["seconds"] >= 0)
+    for row in found.to_dict("records"):
+        alone = fit(
+            "edlae", data, row["rank"], p=row["p"], ridge=row["lambda"], iterations=7, tolerance=0
+        )
+        expected = summary(evaluate(alone.model, *users))["mean"]
+        np.testing.assert_allclose([row[metric] for metric in METRICS], expected, rtol=1e-4)
+
+
+CHOSEN = trials((3, 0.1, 5, 0, 0), (6, 0.3, 50, 0, 0), (9, 0.1, 5, 0, 0)).assign(edge=["", "λ", ""])
+MODELS = {
+    "edlae": (OPTIONS, CHOSEN),
+    "weight_decay": ({"lambda": [5, 50]}, CHOSEN.drop(columns="p")),
+    "ease": ({"lambda": [5, 50]}, CHOSEN.drop(columns="p").assign(rank=30)[:1]),
+    "popularity": ({}, CHOSEN.drop(columns=["p", "lambda"]).assign(rank=30)[:1]),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, tmp_path):
+    options, chosen = MODELS[name]
+    asked, fitted = [], []
+    fits = REGISTRY[name].fit
+
+    def counting(model, *of):
+        asked.append(model)
+        return evaluate(model, *of)
+
+    def noting(data, ranks, **options):
+        fitted.append(options)
+        return fits(data, ranks, **options)
+
+    monkeypatch.setattr(tuning, "evaluate", counting)
+    entry = tuning.REGISTRY[name]
+    monkeypatch.setattr(tuning, "REGISTRY", {name: type(entry)(**(vars(entry) | {"fit": noting}))})
+    results = refit(data, name, chosen, options, *users)
+
+    assert list(results) == chosen["rank"].tolist()
+    assert len(asked) == len(chosen)
+    assert len(fitted) == len({tuple(options.items()) for options in fitted})
+    for row in chosen.to_dict("records"):
+        tested, found = results[row["rank"]]
+        point = {axis: row[axis] for axis in ("p", "lambda") if axis in row}
+        rank = row["rank"] if REGISTRY[name].low_rank else None
+        alone = fit(name, data, rank, **parameters(point, options))
+        assert (tested.rank, tested.parameters, tested.edge) == (row["rank"], point, row["edge"])
+        assert tested.converged == found.converged == alone.converged
+        np.testing.assert_allclose(
+            found.model.scores(users[0]), alone.model.scores(users[0]), atol=1e-4
+        )
+        np.testing.assert_array_equal(tested.per_user, evaluate(found.model, *users))
+
+    write_metrics(tmp_path / "metrics.h5", "demo", name, results)
+    for rank, again in read_metrics(tmp_path / "metrics.h5").items():
+        expected, _ = results[rank]
+        assert vars(again) | {"per_user": 0} == vars(expected) | {"per_user": 0}
+        np.testing.assert_array_equal(again.per_user, expected.per_user)

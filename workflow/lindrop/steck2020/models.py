@@ -1,0 +1,25 @@
+"""Which models Table 1 and Figure 1 (left) show; imports nothing, since the rules read it."""
+
+# every model of the table in its order, with the one that shows what it adds
+BASELINES = {
+    "weight_decay": None,
+    "product_l2": "weight_decay",
+    "dropout_l2": "product_l2",
+    "sampled_dropout": "dropout_l2",
+    "edlae": "dropout_l2",
+    "full_l2": None,
+    "full_dlae": None,
+    "ease": None,
+    "full_edlae": "full_dlae",
+    "popularity": None,
+}
+
+# every curve of the figure, with the full-rank model that it ends in
+CURVES = {
+    "edlae": "full_edlae",
+    "zero_diagonal": "full_edlae",
+    "zero_diagonal_l2": "ease",
+    "dropout_l2": "full_dlae",
+    "product_l2": "full_l2",
+}
+FIGURE_MODELS = sorted({*CURVES, *CURVES.values()})

@@ -1,0 +1,179 @@
+# The table and the figures of Steck 2020.
+from lindrop.steck2020.models import BASELINES, FIGURE_MODELS
+
+PAPER_VALUES = os.path.relpath(WORKFLOW.parent / "config" / "paper_values")
+
+
+rule steck2020_table1:
+    input:
+        metrics=collect(
+            "<results>/metrics/{dataset}/{model}.h5",
+            dataset=DATASETS,
+            model=BASELINES,
+        ),
+        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        datasets=f"{PAPER_VALUES}/steck2020_datasets.yaml",
+        paper=f"{PAPER_VALUES}/steck2020_table1.yaml",
+    output:
+        html=report(
+            "<results>/tables/steck2020_table1.html",
+            caption="../report/steck2020_table1.rst",
+            category="Steck 2020",
+            labels={"table": "Table 1", "part": "accuracies"},
+        ),
+        csv="<results>/tables/steck2020_table1.csv",
+        md="<results>/tables/steck2020_table1.md",
+        tex="<results>/tables/steck2020_table1.tex",
+    log:
+        "<logs>/steck2020_table1.log",
+    benchmark:
+        "<benchmarks>/steck2020_table1.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("steck2020_table1.py"),
+        state=results_state(),
+        rank=config["rank"],
+        papers={name: entry["paper"] for name, entry in DATASETS.items()},
+    script:
+        "../scripts/steck2020_table1.py"
+
+
+rule steck2020_fig1_left:
+    input:
+        collect(
+            "<results>/metrics/{dataset}/{model}.h5",
+            dataset=DATASETS,
+            model=FIGURE_MODELS,
+        ),
+    output:
+        png=report(
+            "<results>/figures/steck2020_fig1_left.png",
+            caption="../report/steck2020_fig1_left.rst",
+            category="Steck 2020",
+            labels={"figure": "Figure 1, left", "part": "accuracy by rank"},
+        ),
+        pdf="<results>/figures/steck2020_fig1_left.pdf",
+        csv="<results>/figures/steck2020_fig1_left.csv",
+    log:
+        "<logs>/steck2020_fig1_left.log",
+    benchmark:
+        "<benchmarks>/steck2020_fig1_left.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("steck2020_fig1_left.py"),
+        state=results_state(),
+        names=list(DATASETS),
+    script:
+        "../scripts/steck2020_fig1_left.py"
+
+
+rule steck2020_similarities:
+    input:
+        constrained=collect(
+            "<results>/models/{dataset}/zero_diagonal_l2.h5", dataset=DATASETS
+        ),
+        unconstrained=collect(
+            "<results>/models/{dataset}/product_l2.h5", dataset=DATASETS
+        ),
+        full=collect("<results>/models/{dataset}/full_edlae.h5", dataset=DATASETS),
+        grams=collect("<results>/gram/{dataset}.h5", dataset=DATASETS),
+    output:
+        center_png=report(
+            "<results>/figures/steck2020_fig1_center.png",
+            caption="../report/steck2020_fig1_center.rst",
+            category="Steck 2020",
+            labels={"figure": "Figure 1, center", "part": "cosines, Eq. 11"},
+        ),
+        center_pdf="<results>/figures/steck2020_fig1_center.pdf",
+        center_csv="<results>/figures/steck2020_fig1_center.csv",
+        right_png=report(
+            "<results>/figures/steck2020_fig1_right.png",
+            caption="../report/steck2020_fig1_right.rst",
+            category="Steck 2020",
+            labels={"figure": "Figure 1, right", "part": "cosines, unconstrained"},
+        ),
+        right_pdf="<results>/figures/steck2020_fig1_right.pdf",
+        right_csv="<results>/figures/steck2020_fig1_right.csv",
+    log:
+        "<logs>/steck2020_similarities.log",
+    benchmark:
+        "<benchmarks>/steck2020_similarities.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: HEAVY
+    resources:
+        # B, X'X and the published updates, of one dataset at a time
+        mem_mb=lambda wildcards, input, attempt: attempt * (1500 + 3 * input.size_mb),
+        runtime=60,
+    params:
+        code=code("steck2020_similarities.py"),
+        state=results_state(),
+        names=list(DATASETS),
+    script:
+        "../scripts/steck2020_similarities.py"
+
+
+rule steck2020_theorem:
+    output:
+        png=report(
+            "<results>/figures/steck2020_theorem.png",
+            caption="../report/steck2020_theorem.rst",
+            category="Steck 2020",
+            labels={"figure": "Theorem (Eq. 6)", "part": "sampled dropout"},
+        ),
+        pdf="<results>/figures/steck2020_theorem.pdf",
+        csv="<results>/figures/steck2020_theorem.csv",
+    log:
+        "<logs>/steck2020_theorem.log",
+    benchmark:
+        "<benchmarks>/steck2020_theorem.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        code=code("steck2020_theorem.py"),
+        seed=config["seed"],
+    script:
+        "../scripts/steck2020_theorem.py"
+
+
+rule steck2020_admm:
+    input:
+        f"<results>/gram/{list(DATASETS)[0]}.h5",
+    output:
+        png=report(
+            "<results>/figures/steck2020_admm.png",
+            caption="../report/steck2020_admm.rst",
+            category="Steck 2020",
+            labels={"figure": "Solvers of Eq. 10", "part": "convergence"},
+        ),
+        pdf="<results>/figures/steck2020_admm.pdf",
+        csv="<results>/figures/steck2020_admm.csv",
+    log:
+        "<logs>/steck2020_admm.log",
+    benchmark:
+        "<benchmarks>/steck2020_admm.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 2 * input.size_mb),
+        runtime=30,
+    params:
+        code=code("steck2020_admm.py"),
+        state=gram_state(list(DATASETS)[0]),
+    script:
+        "../scripts/steck2020_admm.py"

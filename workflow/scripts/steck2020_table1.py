@@ -1,0 +1,44 @@
+from pathlib import Path
+
+import yaml
+
+from lindrop.data.provenance import comparable
+from lindrop.reporting import job
+from lindrop.steck2020.models import BASELINES
+from lindrop.steck2020.table1 import Column, Paper, shown_table1, table1, warn_of_edges
+from lindrop.store.metrics import read_metrics
+from lindrop.store.split import read_split_facts
+from lindrop.tables import write_table
+from lindrop.tuning import rank_of_table
+
+params, files = snakemake.params, snakemake.input
+
+
+def read(file):
+    return yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+
+
+def tested(dataset, model):
+    (file,) = (file for file in files.metrics if Path(file).parts[-2:] == (dataset, f"{model}.h5"))
+    results = read_metrics(file)
+    return results[rank_of_table(params.rank, list(results))]
+
+
+def paper(split, column):
+    same = column and comparable(read_split_facts(split), datasets[column])
+    return Paper.of(published, column) if same else None
+
+
+with job(snakemake.log[0]):
+    datasets, published = read(files.datasets), read(files.paper)
+    columns = [
+        Column(
+            name,
+            {model: tested(name, model) for model in BASELINES},
+            paper(split, column),
+        )
+        for (name, column), split in zip(params.papers.items(), files.splits, strict=True)
+    ]
+    warn_of_edges(columns)
+    caption = "Accuracy of linear autoencoders on the test users, as in Table 1 of Steck 2020"
+    write_table(table1(columns), snakemake.output, caption, shown_table1(columns))
