@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,7 @@ from lindrop.steck2020.table1 import (
     warn_of_edges,
 )
 from lindrop.store.model import SavedModel
+from lindrop.tables import write_table
 
 PAPER_VALUES = ROOT / "config" / "paper_values"
 PUBLISHED_TABLE = yaml.safe_load((PAPER_VALUES / "steck2020_table1.yaml").read_text())
@@ -93,6 +95,19 @@ def test_csv_has_exactly_these_columns_and_our_numbers(results):
     assert row["n_users"] == USERS - 3
     text = "rank=150 p=0.35 λ=100 (edge: λ) (not converged) (3 users with nothing held out)"
     assert row["params"] == text
+
+
+def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
+    columns = [Column("mine", results)]
+    files = {end: str(tmp_path / f"table.{end}") for end in ("csv", "md", "html", "tex")}
+    write_table(table1(columns), SimpleNamespace(**files), "Caption", shown_table1(columns))
+    text = {end: (tmp_path / f"table.{end}").read_text(encoding="utf-8") for end in files}
+    assert text["csv"].startswith(",".join(COLUMNS) + "\n")
+    for end in ("md", "html"):
+        assert "DLAE, sampled dropout" in text[end]
+        assert "rank=150 p=0.35 λ=100" in text[end]
+    assert r"p=0.35 $\lambda$=100" in text["tex"]
+    assert not {"±", "λ", "−"} & set(text["tex"]), "pdflatex does not know them"
 
 
 @pytest.mark.parametrize(

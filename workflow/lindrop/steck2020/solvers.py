@@ -59,7 +59,7 @@ class Comparison:
         for name, run in self.corrected.items():
             runs[name] = self._objectives(run, long)
         runs["exact ALS"] = self._objectives(self._exact_als(self.start), sweeps)
-        lowest = min(np.nanmin(values) for values in runs.values())
+        lowest = float(np.nanmin(np.concatenate(list(runs.values()))))
         facts = {"items": len(self.gram), "rank": self.rank, "p": P, "lambda": self.ridge}
         return pd.DataFrame(
             [
