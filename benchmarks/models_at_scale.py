@@ -12,6 +12,7 @@ The reference is what the public notebooks do, in float32: `(X.T @ X).toarray()`
 dense users × items scores with argpartition, the ADMM with its items³ product.
 """
 
+import json
 import os
 import resource
 import subprocess
@@ -126,7 +127,7 @@ def full_rank_reference(folder: Path) -> Step:
 def edlae_iteration(folder: Path) -> Step:
     packed = PackedGram(gram_matrix(load(folder, "train")))
     penalty = dropout_penalty(packed.gram_diagonal, P, RIDGE)
-    omega = penalty + automatic_omega(packed.gram_diagonal)
+    omega = penalty + automatic_omega(packed.gram_diagonal + penalty)
     packed.invert(penalty + omega)
     yield {}
     run = Admm(packed, Problem(packed.gram_diagonal, penalty), omega, *factors(len(packed)))
@@ -248,6 +249,27 @@ STEPS = {
 }
 
 
+def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
+    """Both side by side, with their ratios; what docs/performance.md shows."""
+    rows = []
+    for (name, step, kernels), pair in measured.groupby(["set", "step", "kernels"], sort=False):
+        by = pair.set_index("who")
+        ours = by.loc["lindrop"]
+        row = {"set": name, "step": step, "kernels": kernels, "seconds": f"{ours.seconds:.1f}"}
+        row["peak GB"] = f"{ours.peak_gb:.1f}"
+        if "reference" in by.index:
+            other = by.loc["reference"]
+            row["reference"] = f"{other.seconds:.1f} s, {other.peak_gb:.1f} GB"
+            row["times as fast"] = f"{other.seconds / ours.seconds:.1f}"
+            row["of its memory"] = f"{ours.peak_gb / other.peak_gb:.2f}"
+        if ours.get("of_product_rate") == ours.get("of_product_rate"):
+            row["note"] = f"{100 * ours.of_product_rate:.0f} % of the product's rate"
+        if ours.get("evaluation") == ours.get("evaluation"):
+            row["note"] = f"{ours.iterations:.0f} iterations; then {ours.evaluation:.1f} s to test"
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("")
+
+
 def peak_gb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
@@ -263,14 +285,14 @@ def run(name: str, what: str, which: int, folder: Path) -> None:
     next(step)
     loaded = resident_gb()
     found = next(step)
-    print({**found, "peak_gb": peak_gb(), "loaded_gb": loaded})
+    print(json.dumps({**found, "peak_gb": peak_gb(), "loaded_gb": loaded}))
 
 
 def measured(name: str, what: str, which: int, folder: Path) -> dict[str, Any]:
     command = [sys.executable, __file__, "--step", name, what, str(which), str(folder)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     row = {"set": name, "step": what, "who": ["lindrop", "reference"][which]}
-    row |= eval(done.stdout.strip().splitlines()[-1])  # our own print of a dict of floats
+    row |= json.loads(done.stdout.strip().splitlines()[-1])
     print(row, flush=True)
     return row
 
@@ -296,6 +318,7 @@ def main(name: str, wanted: list[str]) -> None:
         kept = old[~old.set_index(keys).index.isin(new.set_index(keys).index)]
         new = pd.concat([kept, new])
     new.to_csv(OUTPUT, index=False)
+    print(summary_table(new).to_markdown(index=False, disable_numparse=True))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
 
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
+SMALL_ITEMS, SMALL_MB = 4000, 50
 HEAVY = workflow.resource_settings.cores or 8
 
 
@@ -183,9 +184,21 @@ def items_of(split):
     return read_split_facts(split)[0].items
 
 
-def fit_threads(wildcards, input):
-    """Small fits run side by side on a core each, large ones take every core."""
-    return 1 if Path(input.gram).stat().st_size < 64e6 else HEAVY
+def gram_mb(wildcards, input, attempt):
+    """X'X, what a solver keeps beside it, and the interactions."""
+    return attempt * (600 + 12 * items_of(input.split) ** 2 / 1e6 + 40 * input.size_mb)
+
+
+def fit_threads(wildcards):
+    """Fits of small data run side by side on a core each, others take every core."""
+    source = DATASETS[wildcards.dataset]["source"]
+    if wildcards.dataset in SYNTHETIC:
+        items = source["items"] or PRESETS[source["preset"]].items
+        return 1 if items <= SMALL_ITEMS else HEAVY
+    file = local_file(wildcards.dataset)
+    exists = file is not None and Path(file).exists()
+    megabytes = text_mb(file) if exists else (source["bytes"] or 1e12) / 1e6
+    return 1 if megabytes <= SMALL_MB else HEAVY
 
 
 def gram_shards(wildcards):

@@ -5,11 +5,6 @@ wildcard_constraints:
     model=one_of(REGISTRY),
 
 
-def gram_mb(wildcards, input, attempt):
-    """X'X, what a solver keeps beside it, and the interactions."""
-    return attempt * (600 + 12 * items_of(input.split) ** 2 / 1e6 + 40 * input.size_mb)
-
-
 rule gram_shard:
     input:
         split="<results>/data/{dataset}/split.h5",

@@ -2,7 +2,7 @@ import pandas as pd
 
 from lindrop.figures import save
 from lindrop.reporting import job
-from lindrop.theorem import deep_dropout_table, draw_theorem, theorem_curves
+from lindrop.steck2020.theorem import deep_dropout_table, draw_theorem, theorem_curves
 
 with job(snakemake.log[0]):
     curves = theorem_curves(snakemake.params.seed)

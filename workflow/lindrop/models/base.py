@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from lindrop.errors import UserError
 from lindrop.evaluation import Model
 from lindrop.gram import gram_matrix
 from lindrop.kernels import canonical, sparse_times_dense
@@ -117,4 +118,6 @@ class Training:
 
 def dropout_penalty(gram_diagonal: Vector, p: float, ridge: float) -> Vector:
     """The diagonal of Λ̃ = Λ + λI, Λ = p/(1-p) diag(X'X) (Eq. 4)."""
+    if not (0.0 <= p < 1.0 and ridge >= 0.0):
+        raise UserError(f"p = {p} and λ = {ridge}: p must be from 0 to below 1, λ at least 0")
     return gram_diagonal * (p / (1.0 - p)) + ridge

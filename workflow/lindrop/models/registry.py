@@ -15,7 +15,7 @@ from lindrop.models.full_rank import fit_edlae as fit_full_edlae
 from lindrop.models.popularity import fit_popularity
 from lindrop.models.sampled import fit_sampled
 
-COLUMNS = 14  # items × rank matrices that a low-rank solver has at its peak
+COLUMNS, SPARE = 14, 2400  # vectors of a low-rank solver at its peak: per rank, and in any case
 RESTED = 2e-3  # relative change of the sampled loss over the last tenth of the epochs
 
 Fits = Iterator[tuple[int, Fit]]
@@ -38,7 +38,7 @@ class Entry:
     def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
         matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
-        columns = COLUMNS * max(ranks) if self.low_rank else 0
+        columns = COLUMNS * max(ranks) + SPARE if self.low_rank else 0
         needed = 4.0 * items * (matrices * items + columns)
         require_memory(needed, f"fitting {self.title} to {items:,} items")
 
@@ -102,5 +102,10 @@ def fit(name: str, data: Training, rank: int | None = None, **parameters: Any) -
     entry = REGISTRY[name]
     if entry.low_rank and not (rank is not None and 0 < rank < data.items):
         raise UserError(f"{name} needs a rank from 1 to {data.items - 1}, not {rank}")
-    ((_, result),) = entry.fit(data, [rank or data.items], **parameters)
+    ranks = [rank if entry.low_rank and rank else data.items]
+    entry.require_memory(data.items, ranks, **parameters)
+    try:
+        ((_, result),) = entry.fit(data, ranks, **parameters)
+    except TypeError as error:  # a parameter that is missing or not its own
+        raise UserError(f"{name}: {error}") from error
     return result

@@ -2,7 +2,7 @@
 
 Minimises E‖X − ZUV'‖² + λ‖UV'‖² with Z = X ∘ δ / q, δ ~ Bernoulli(q) for every nonzero of X (a = b,
 so zeros need no mask). As in TensorFlow's dropout, Z is scaled by 1/q: UV' predicts as it is, the
-factor q of Eq. 2 is already in it. The optimum is that of row 3, in closed form (MATH.md S4): this
+factor q of Eq. 2 is already in it. The optimum is that of row 3, in closed form: this
 file shows how near sampling comes to it, and at what cost.
 """
 
@@ -39,7 +39,7 @@ def fit_sampled(
     ridge: float,
     *,
     epochs: int = 30,
-    batch: int = 1024,
+    batch: int | None = None,
     learning_rate: float = 0.05,
     seed: int = 1,
     progress: Progress | None = None,
@@ -54,6 +54,8 @@ def fit_sampled(
     """
     rng = np.random.default_rng(seed)
     (users, items), x = x.shape, x.astype(np.float32, copy=False)
+    # small batches converge in fewer epochs, but each costs items × rank² whatever its size
+    batch = batch or max(1024, min(4096, items // 5))
     limit = float(np.sqrt(6 / (items + rank)))
     u, v = rng.uniform(-limit, limit, (2, items, rank)).astype(np.float32)
     adam_u, adam_v = Adam(u), Adam(v)
@@ -87,7 +89,7 @@ def dropped(x: sp.csr_array, p: float, rng: np.random.Generator) -> sp.csr_array
 def gradients(
     x: sp.csr_array, z: sp.csr_array, u: Matrix, v: Matrix, ridge_per_user: float
 ) -> Gradients:
-    """‖X − ZUV'‖² + λ‖UV'‖² for a batch X, whose λ is its users' share of the whole (MATH.md S4).
+    """‖X − ZUV'‖² + λ‖UV'‖² for a batch X, whose λ is its users' share of the whole.
 
     With A = ZU: 2(V(A'A + λU'U) − X'A) for V and 2(Z'(A(V'V) − XV) + λU(V'V)) for U. Nothing is as
     large as users × items.

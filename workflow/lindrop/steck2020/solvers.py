@@ -1,4 +1,4 @@
-"""How the solvers of Eq. 10 approach its minimum: as published, and corrected (MATH.md S5)."""
+"""How the solvers of Eq. 10 approach its minimum: as published, and corrected."""
 
 from collections.abc import Iterator
 from contextlib import suppress

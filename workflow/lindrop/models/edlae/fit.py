@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from lindrop.errors import UserError
 from lindrop.models.base import Fit, LowRank, Matrix, Training, Vector, dropout_penalty
 from lindrop.models.closed_form import regularised_spectrum, ridge_regression
 from lindrop.models.edlae.admm import Admm
@@ -23,7 +24,10 @@ def fit_edlae(
 ) -> Iterator[tuple[int, Fit]]:
     """EDLAE with full emphasis (Eq. 10, Table 1 row 5), by the corrected ADMM or exact ALS."""
     problem = _problem(data, p, ridge, zero_diagonal=False)
-    solve = {"admm": _by_admm, "als": _by_exact_als}[solver]
+    solvers = {"admm": _by_admm, "als": _by_exact_als}
+    if solver not in solvers:
+        raise UserError(f"no solver {solver!r} of edlae; there are {', '.join(solvers)}")
+    solve = solvers[solver]
     yield from solve(data, problem, ranks, iterations, tolerance)
 
 

@@ -137,7 +137,7 @@ def _distances(b: Matrix, best: Matrix) -> dict[str, float]:
 def deep_dropout_objective_exact(
     gram: Matrix, weights: Sequence[Matrix], p: float | Sequence[float]
 ) -> float:
-    """E‖X − output‖² with dropout at the input of every layer, by recursion (MATH.md S7).
+    """E‖X − output‖² with dropout at the input of every layer, by recursion.
 
     M₁ = G, M_{j+1} = W_j'(M_j + c_j dMat(diag M_j))W_j with c = p/q is the second moment of what
     enters layer j + 1, the noise of the layers before it included.
