@@ -7,6 +7,7 @@ import sys
 import pandas as pd
 import pytest
 from conftest import ROOT
+from models_at_scale import OUTPUT, summary_table
 
 PAGES = [
     ROOT / "README.md",
@@ -35,6 +36,11 @@ def test_files_that_are_named_exist(page):
 def test_numbers_on_performance_are_those_of_the_benchmark():
     measured = pd.read_csv(ROOT / "benchmarks" / "results" / "data_at_scale.csv")
     table = measured.drop(columns="cores").to_markdown(index=False, disable_numparse=True)
+    assert table in (ROOT / "docs" / "performance.md").read_text()
+
+
+def test_numbers_on_models_are_those_of_the_benchmark():
+    table = summary_table(pd.read_csv(OUTPUT)).to_markdown(index=False, disable_numparse=True)
     assert table in (ROOT / "docs" / "performance.md").read_text()
 
 

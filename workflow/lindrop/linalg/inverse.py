@@ -9,7 +9,7 @@ from lindrop.linalg.blas import invert_small, product_into
 
 Matrix = npt.NDArray[Any]
 
-PIVOTS = 512  # eliminated at once: large enough for the rate of matrix products, small beside n
+PIVOTS = 320  # eliminated at once: enough for the rate of matrix products, small beside n
 LEAF = 256
 
 
