@@ -262,9 +262,9 @@ def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
             row["reference"] = f"{other.seconds:.1f} s, {other.peak_gb:.1f} GB"
             row["times as fast"] = f"{other.seconds / ours.seconds:.1f}"
             row["of its memory"] = f"{ours.peak_gb / other.peak_gb:.2f}"
-        if ours.get("of_product_rate") == ours.get("of_product_rate"):
+        if pd.notna(ours.get("of_product_rate")):
             row["note"] = f"{100 * ours.of_product_rate:.0f} % of the product's rate"
-        if ours.get("evaluation") == ours.get("evaluation"):
+        if pd.notna(ours.get("evaluation")):
             row["note"] = f"{ours.iterations:.0f} iterations; then {ours.evaluation:.1f} s to test"
         rows.append(row)
     return pd.DataFrame(rows).fillna("")

@@ -11,9 +11,9 @@ rule gram_shard:
     output:
         temp("<results>/gram/{dataset}.{shard}-of-{shards}.h5"),
     log:
-        "<logs>/gram/{dataset}.{shard}-of-{shards}.log",
+        "<logs>/gram_shard/{dataset}.{shard}-of-{shards}.log",
     benchmark:
-        "<benchmarks>/gram/{dataset}.{shard}-of-{shards}.tsv"
+        "<benchmarks>/gram_shard/{dataset}.{shard}-of-{shards}.tsv"
     wildcard_constraints:
         shard=r"\d+",
         shards=r"\d+",

@@ -4,6 +4,7 @@ U → UR, V → VR⁻ᵀ leaves UV' as it is but not the cosines: what is shown 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -68,13 +69,15 @@ def gauges(
 ) -> dict[str, LowRank]:
     """One UV' in two gauges: as the updates end, which depends on their start, and balanced.
 
-    The updates are the published ones from the notebook's random start where that is quick.
+    The updates are the published ones from the notebook's random start where that is quick, and
+    where they do not break down (they do where the data have less rank than the model).
     """
     model, name = saved.fit.model, SOLVER
     assert isinstance(model, LowRank)
     if len(saved.items) <= DENSE_ITEMS:
         ridge, rank = saved.parameters["lambda"], saved.parameters["rank"]
-        model, name = published_end(read_gram(), ridge, rank, zero_diagonal), PUBLISHED
+        with suppress(np.linalg.LinAlgError):
+            model, name = published_end(read_gram(), ridge, rank, zero_diagonal), PUBLISHED
     return {name: model, BALANCED: model.balanced()}
 
 
