@@ -4,13 +4,15 @@ import csv
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
-from configurations import RATINGS, SMALL, TABLE, rows, rules_run
+from configurations import RATINGS, SMALL, TABLE, errors, rows, rules_run
 from conftest import Project, copy_project
 
 from lindrop.gram import gram_matrix
 from lindrop.steck2020.models import BASELINES
 from lindrop.store.gram import read_gram
+from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
 
 MINE = """
@@ -74,8 +76,21 @@ def test_a_second_run_has_nothing_to_do(finished):
 def test_a_grid_that_grows_reruns_its_model_alone(finished):
     finished.write("config/more.yaml", MINE.replace("lambda: [10, 100]", "lambda: [10, 100, 1000]"))
     output = finished.ok("snakemake -n --cores 2 --configfile config/more.yaml")
-    jobs = re.findall(r"rule (tune|fit|gram|spectrum):(?:\n .*)*?model=(\w+)", output)
+    assert {"gram", "spectrum"}.isdisjoint(rules_run(output))
+    jobs = re.findall(r"rule (tune|fit):(?:\n .*)*?model=(\w+)", output)
     assert {model for _, model in jobs} == {"edlae"}
+
+
+def test_what_is_reported_is_what_the_validation_users_chose(finished):
+    """Over all jobs of the grid, at every rank."""
+    trials = [
+        pd.read_csv(file) for file in finished.path("results/tuning/mine/edlae").glob("*.csv")
+    ]
+    assert len(trials) == 2
+    trials = pd.concat(trials, ignore_index=True)
+    for rank, tested in read_metrics(finished.path("results/metrics/mine/edlae.h5")).items():
+        best = trials.loc[trials[trials["rank"] == rank]["ndcg@100"].idxmax()]
+        assert tested.parameters == {"p": best["p"], "lambda": best["lambda"]}
 
 
 def test_the_default_run_is_planned_by_the_line_that_the_readme_gives(project):
@@ -123,6 +138,18 @@ def test_the_report_has_every_table_with_its_caption(finished):
     assert "steck2020_table1_datasets" in report
     assert "steck2020_fig1_left" in report
     assert "Data-set properties as in the last rows of Table 1" in report
+
+
+def test_a_failure_behind_models_stays_a_failure(finished):
+    """No older model, table or figure hides that the data behind it are broken now."""
+    good = finished.path("my.csv").read_text()
+    finished.write("my.csv", good + "\nu1,p2,3")
+    for _ in range(2):
+        assert len(errors(finished.fails(RUN_MINE))) == 1
+    finished.write("my.csv", good)
+    assert {"read_interactions", "steck2020_table1"} <= set(
+        rules_run(finished.ok(f"{RUN_MINE} -n"))
+    )
 
 
 def test_a_mistake_in_the_configuration_stops_before_any_job(project):

@@ -203,7 +203,7 @@ def test_a_failure_stays_a_failure(project):
     project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
     run = "snakemake --cores 2 %s --configfile config/mine.yaml"
     target = "results/data/mine/csv"
-    project.ok(run % f"all {target}")
+    project.ok(run % f"data {target}")
     for csv, settings in (
         (good, ("a", "wrong", 0, 0)),
         (good, ("a", "b", 99, 0)),
@@ -211,14 +211,14 @@ def test_a_failure_stays_a_failure(project):
     ):
         project.write("mine.csv", csv)
         project.write("config/mine.yaml", MINE % settings)
-        for targets in ("", "", target, target):
+        for targets in ("data", "data", target, target):
             assert len(errors(project.fails(run % targets))) == 1
     project.write("mine.csv", good)
     project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
     project.ok(run % target)
     wrong = MINE.replace("path: mine.csv", f"path: mine.csv, sha256: '{'0' * 64}'")
     project.write("config/mine.yaml", wrong % ("a", "b", 0, 0))
-    for targets in ("", "", target, target):
+    for targets in ("data", "data", target, target):
         assert len(errors(project.fails(run % targets))) == 1
 
 

@@ -1,4 +1,4 @@
-"""The one exception that a user is meant to read."""
+"""The exceptions that a user is meant to read."""
 
 
 class UserError(Exception):
@@ -9,3 +9,7 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())
+
+
+class Unsolvable(UserError):
+    """A model that cannot be fitted with these parameters; others may do."""

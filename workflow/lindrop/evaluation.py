@@ -96,7 +96,7 @@ def _ranked(
         if (wrong := np.flatnonzero(np.isnan(values[:, 0]))).size:
             raise UserError(
                 f"{type(model).__name__}: the scores of user {start + wrong[0]} hold NaN, the fit "
-                "has failed; regularise it more, or fit it in float64"
+                "has failed; regularise it more"
             )
         yield users, ids, values
 

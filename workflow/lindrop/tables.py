@@ -60,7 +60,8 @@ def _html(shown: pd.DataFrame, numeric: list[bool], caption: str) -> str:
         ":root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }"
         "body { margin: 1rem; overflow-x: auto } table { border-collapse: collapse }"
         "th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid #8886 }"
-        f"{right} {{ text-align: right; font-variant-numeric: tabular-nums }}"
+        "td { white-space: nowrap; font-variant-numeric: tabular-nums } h1 { font-size: 1.3rem }"
+        + (f"{right} {{ text-align: right }}" if right else "")
     )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'

@@ -11,14 +11,15 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from lindrop.errors import UserError
+from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import METRICS, evaluate, summary
-from lindrop.models.base import Fit, Training
+from lindrop.models.base import Fit, LowRank, Training
 from lindrop.models.registry import REGISTRY
 from lindrop.reporting import Progress, logger
 
 CRITERION = "ndcg@100"
 AXES = ("p", "lambda")
+NOTHING = dict.fromkeys(METRICS, float("nan"))
 
 Point = dict[str, float]
 
@@ -47,12 +48,15 @@ def chunks(n_points: int, per_job: int) -> list[range]:
 
 
 def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
-    """The ranks that are below the number of items."""
+    """The ranks below the number of items (or of users, where there are fewer)."""
     usable = sorted(rank for rank in set(ranks) if rank < items)
     if not usable:
-        raise UserError(f"there are {items} items, and no rank below that: set smaller `ranks`")
+        raise UserError(
+            f"the training data have rank {items} at most, no rank is below that: set a smaller "
+            "`rank` or `ranks`"
+        )
     if len(usable) < len(set(ranks)):
-        logger.info("ranks not below the %d items are left out", items)
+        logger.info("ranks from %d on are left out: no more items or users", items)
     return usable
 
 
@@ -61,11 +65,11 @@ def rank_of_table(rank: int, usable: Sequence[int]) -> int:
     return rank if rank in usable else max(usable)
 
 
-def ranks_of(name: str, rank: int, ranks: Sequence[int], items: int) -> list[int]:
+def ranks_of(name: str, rank: int, ranks: Sequence[int], data: Training) -> list[int]:
     """At which ranks a model is fitted."""
     if not REGISTRY[name].low_rank:
-        return [items]
-    usable = usable_ranks([*ranks, rank], items)
+        return [data.items]
+    usable = usable_ranks([*ranks, rank], data.largest_rank)
     return [rank_of_table(rank, usable)] if REGISTRY[name].table_only else usable
 
 
@@ -94,26 +98,49 @@ def _trials(
     REGISTRY[name].require_memory(data.items, ranks, **options)
     progress = Progress(name, len(points) * len(ranks), unit="fits")
     for point in points:
-        start = time.perf_counter()
-        for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
-            seconds = time.perf_counter() - start
-            result = summary(evaluate(fit.model, fold_in, held_out))
-            row: dict[str, Any] = {"model": name, "rank": rank, **point}
-            row |= {metric: result.loc[metric, "mean"] for metric in METRICS}
-            row |= {"iterations": len(fit.history), "converged": fit.converged}
-            yield row | {"seconds": round(seconds, 3)}
-            progress.advance(1)
-            start = time.perf_counter()
+        start, done = time.perf_counter(), []
+        try:
+            for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
+                seconds = time.perf_counter() - start
+                done.append(rank)
+                row: dict[str, Any] = {"model": name, "rank": rank, **point}
+                row |= _means(fit, fold_in, held_out)
+                row |= {"iterations": len(fit.history), "converged": fit.converged}
+                yield row | {"seconds": round(seconds, 3)}
+                progress.advance(1)
+                start = time.perf_counter()
+        except Unsolvable as error:  # one bad point is no reason to lose the others
+            failed = [rank for rank in ranks if rank not in done]
+            logger.warning("%s at rank %s, %s: left out: %s", name, failed, point, error)
+            yield from ({"model": name, "rank": rank, **point} | NOTHING for rank in failed)
     logger.info("%s", progress)
 
 
+def _means(fit: Fit, fold_in: sp.csr_array, held_out: sp.csr_array) -> dict[str, float]:
+    """Mean metrics; none of a model that is zero, whose scores all tie."""
+    if isinstance(fit.model, LowRank) and not fit.model.encoder.any():
+        logger.warning("the model is zero (λ is too large): left out")
+        return NOTHING
+    result = summary(evaluate(fit.model, fold_in, held_out))
+    return {metric: float(mean) for metric, mean in zip(METRICS, result["mean"], strict=True)}
+
+
 def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
-    """The best point of each rank by nDCG@100, and which axes it is on the edge of."""
-    finite = trials.dropna(subset=[CRITERION])
+    """The best point of each rank by nDCG@100, and which axes it is on the edge of.
+
+    Ranks at which no point gave a usable model are left out.
+    """
+    finite = trials.dropna(subset=[CRITERION]).reset_index(drop=True)  # jobs number from 0 each
     if finite.empty:
-        raise UserError("no validation user has held-out items: nothing to tune on")
+        raise UserError(
+            "no point of the grid gave a usable model (see the logs of its tuning), or no "
+            "validation user has held-out items"
+        )
     best = finite.loc[finite.groupby("rank")[CRITERION].idxmax()].reset_index(drop=True)
     edges = [edge_of_grid(dict(row), options) for _, row in best.iterrows()]
+    for rank, edge in zip(best["rank"], edges, strict=True):
+        if edge:
+            logger.warning("rank %d: the chosen %s is on the edge of its grid", rank, edge)
     return best.assign(edge=edges)
 
 

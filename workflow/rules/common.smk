@@ -1,5 +1,6 @@
 # Functions that the rules share. No rule stands here.
 import functools
+import hashlib
 import sys
 
 from lindrop.config import (
@@ -44,7 +45,7 @@ FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
 
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
-SMALL_ITEMS, SMALL_MB = 4000, 50
+SMALL_ITEMS, SMALL_MB = 4000, 25
 HEAVY = workflow.resource_settings.cores or 8
 
 
@@ -152,10 +153,11 @@ def model_state(name, model):
     }
 
 
-def results_state():
-    """All that led to the metrics of every dataset and model."""
+def results_state(models):
+    """Fingerprint of all that led to the metrics of these models on every dataset."""
     fit = code("fit.py")
-    return [(fit, model_state(name, model)) for name in DATASETS for model in REGISTRY]
+    states = [(fit, model_state(name, model)) for name in DATASETS for model in models]
+    return hashlib.sha256(repr(states).encode()).hexdigest()
 
 
 def of_dataset(state):
@@ -186,7 +188,8 @@ def items_of(split):
 
 def gram_mb(wildcards, input, attempt):
     """X'X, what a solver keeps beside it, and the interactions."""
-    return attempt * (600 + 12 * items_of(input.split) ** 2 / 1e6 + 40 * input.size_mb)
+    split_mb = Path(input.split).stat().st_size / 1e6
+    return attempt * (600 + 12 * items_of(input.split) ** 2 / 1e6 + 40 * split_mb)
 
 
 def fit_threads(wildcards):
@@ -195,9 +198,9 @@ def fit_threads(wildcards):
     if wildcards.dataset in SYNTHETIC:
         items = source["items"] or PRESETS[source["preset"]].items
         return 1 if items <= SMALL_ITEMS else HEAVY
+    # not split yet, so its items are not known: a small file cannot have many
     file = local_file(wildcards.dataset)
-    exists = file is not None and Path(file).exists()
-    megabytes = text_mb(file) if exists else (source["bytes"] or 1e12) / 1e6
+    megabytes = text_mb(file) if file else (source["bytes"] or 1e12) / 1e6
     return 1 if megabytes <= SMALL_MB else HEAVY
 
 

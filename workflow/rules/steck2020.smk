@@ -1,6 +1,7 @@
 # The table and the figures of Steck 2020.
 from lindrop.steck2020.models import BASELINES, FIGURE_MODELS
 
+SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 PAPER_VALUES = os.path.relpath(WORKFLOW.parent / "config" / "paper_values")
 
 
@@ -36,7 +37,7 @@ rule steck2020_table1:
         runtime=10,
     params:
         code=code("steck2020_table1.py"),
-        state=results_state(),
+        state=results_state(BASELINES),
         rank=config["rank"],
         papers={name: entry["paper"] for name, entry in DATASETS.items()},
     script:
@@ -71,7 +72,7 @@ rule steck2020_fig1_left:
         runtime=10,
     params:
         code=code("steck2020_fig1_left.py"),
-        state=results_state(),
+        state=results_state(FIGURE_MODELS),
         names=list(DATASETS),
     script:
         "../scripts/steck2020_fig1_left.py"
@@ -112,12 +113,13 @@ rule steck2020_similarities:
         "../../envs/figures.yaml"
     threads: HEAVY
     resources:
-        # B, X'X and the published updates, of one dataset at a time
-        mem_mb=lambda wildcards, input, attempt: attempt * (1500 + 3 * input.size_mb),
+        # B of one dataset at a time, and where there are few items X'X in float64
+        mem_mb=lambda wildcards, input, attempt: attempt
+        * (1500 + 2.5 * max(Path(file).stat().st_size / 1e6 for file in input.full)),
         runtime=60,
     params:
         code=code("steck2020_similarities.py"),
-        state=results_state(),
+        state=results_state(SIMILARITY_MODELS),
         names=list(DATASETS),
     script:
         "../scripts/steck2020_similarities.py"

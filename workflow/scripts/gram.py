@@ -5,10 +5,10 @@ from lindrop.store.split import read_split_matrix, read_split_sha256
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
     digest = read_split_sha256(snakemake.input.split)
+    x = read_split_matrix(snakemake.input.split, "train")
     if shards := snakemake.input.get("shards"):
-        gram, provenance = add_shards(shards, digest)
+        gram, provenance = add_shards(shards, digest, x.shape[0])
     else:
-        x = read_split_matrix(snakemake.input.split, "train")
         users = user_shards(x.shape[0], snakemake.params.shards)[snakemake.params.shard]
         x = x[users.start : users.stop]
         gram = gram_matrix(x)

@@ -7,5 +7,5 @@ from lindrop.tuning import usable_ranks
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
     split, gram = snakemake.input
     data = read_training(split, gram, seed=snakemake.params.seed)
-    rank = max(usable_ranks([*snakemake.params.ranks, snakemake.params.rank], data.items))
+    rank = max(usable_ranks([*snakemake.params.ranks, snakemake.params.rank], data.largest_rank))
     write_spectrum(snakemake.output[0], data.top_spectrum(rank), read_split_sha256(split))

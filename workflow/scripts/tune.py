@@ -13,7 +13,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         data,
         wildcards.model,
         [grid(params.options)[point] for point in params.points],
-        ranks_of(wildcards.model, params.rank, params.ranks, data.items),
+        ranks_of(wildcards.model, params.rank, params.ranks, data),
         params.options,
         fold_in=read_split_matrix(split, "validation/fold_in"),
         held_out=read_split_matrix(split, "validation/held_out"),

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy.linalg.cython_blas as cython_blas
 import scipy.linalg.cython_lapack as cython_lapack
 
-from lindrop.errors import UserError
+from lindrop.errors import Unsolvable
 
 Matrix = npt.NDArray[Any]
 
@@ -86,11 +86,10 @@ def invert_small(a: Matrix) -> Matrix:
     return lower
 
 
-class NotPositiveDefinite(UserError):
+class NotPositiveDefinite(Unsolvable):
     """A matrix that should be inverted is singular in its precision."""
 
     def __init__(self) -> None:
         super().__init__(
-            "G + Λ̃ is not positive definite in this precision: use a larger λ or dropout p, "
-            "or precision: float64"
+            "G + Λ̃ is not positive definite in this precision: use a larger λ or dropout p"
         )

@@ -104,6 +104,11 @@ class Training:
     def items(self) -> int:
         return int(self.x.shape[1])
 
+    @property
+    def largest_rank(self) -> int:
+        """That X can have."""
+        return int(min(self.x.shape))
+
     def packed(self) -> PackedGram:
         return PackedGram(self.read_gram())
 

@@ -14,6 +14,7 @@ from lindrop.models.full_rank import fit_dlae
 from lindrop.models.full_rank import fit_edlae as fit_full_edlae
 from lindrop.models.popularity import fit_popularity
 from lindrop.models.sampled import fit_sampled
+from lindrop.reporting import logger
 
 COLUMNS, SPARE = 14, 2400  # vectors of a low-rank solver at its peak: per rank, and in any case
 RESTED = 2e-3  # relative change of the sampled loss over the last tenth of the epochs
@@ -70,6 +71,8 @@ def _sampled(data: Training, ranks: Sequence[int], p: float, ridge: float, **opt
         u, v, history = fit_sampled(data.x, rank, p, ridge, seed=data.seed, **options)
         before, last = history[-max(2, len(history) // 10) :][0]["loss"], history[-1]["loss"]
         rested = len(history) > 1 and abs(before - last) <= RESTED * last
+        if not rested:
+            logger.info("rank %d: NOT CONVERGED in %d epochs", rank, len(history))
         yield rank, Fit(LowRank(u, v), [*history], rested)
 
 

@@ -114,15 +114,15 @@ def similarities(
     return pd.concat(frames)
 
 
-def draw_similarities(data: pd.DataFrame) -> Figure:
-    """A row per dataset, a column per gauge."""
+def draw_similarities(data: pd.DataFrame, of: str) -> Figure:
+    """A row per dataset, a column per gauge; `of` names the model."""
     datasets = list(data.groupby("dataset", sort=False))
     figure = Figure(figsize=(WIDTH, 0.3 + 1.9 * len(datasets)))
     axes = figure.subplots(len(datasets), 2, squeeze=False, sharex=True, sharey="row")
     for row, (name, items) in zip(axes, datasets, strict=True):
         for axis, (gauge, medians) in zip(row, items.groupby("gauge", sort=False), strict=True):
             _draw_histograms(axis, medians)
-            axis.set_title(f"{name}: {gauge}", loc="left")
+            axis.set_title(f"{name}, {of}: {gauge}", loc="left")
         row[0].set_ylabel("density of items")
     for axis in axes[-1]:
         axis.set_xlabel("median cosine of 10 similar items")

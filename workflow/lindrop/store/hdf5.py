@@ -54,15 +54,26 @@ def _bytes_on_disk(array: npt.NDArray[Any]) -> int:
 @contextmanager
 def open_file(path: str | Path, kind: str) -> Iterator[h5py.File]:
     """A file of the expected kind and version; anything else is refused by name."""
+    if not Path(path).exists():
+        raise UserError(f"{path}: no such file")
     try:
         file = h5py.File(path, "r")
     except OSError as error:
-        raise UserError(f"{path}: not a readable HDF5 file ({error}); delete it, rerun") from error
+        raise UserError(
+            f"{path}: not a readable HDF5 file ({error}); if it is one of the results, delete it "
+            "and rerun"
+        ) from error
     with file:
         found = file.attrs.get("lindrop_file", "a foreign file")
         if found != kind:
-            raise UserError(f"{path}: expected {kind}, found {found}; delete it and rerun")
-        yield file
+            raise UserError(
+                f"{path}: expected {kind}, found {found}; give another file, or delete it if it "
+                "should be one, and rerun"
+            )
+        try:
+            yield file
+        except KeyError as error:
+            raise UserError(f"{path}: damaged ({error.args[0]}); delete it and rerun") from error
 
 
 def write_array(group: h5py.Group, name: str, values: npt.NDArray[Any]) -> None:

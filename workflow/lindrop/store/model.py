@@ -9,7 +9,7 @@ attributes  model (registry name), parameters (JSON), converged, split_sha256
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,17 @@ class SavedModel:
     parameters: dict[str, Any]
     split_sha256: str
 
-    def recommend(self, history: list[str], k: int = 10) -> list[str]:
-        """The k best items for someone with this history, by raw id; unknown items are ignored."""
+    def recommend(self, history: Sequence[str], k: int = 10) -> list[str]:
+        """The k best items for someone with this history, by raw id.
+
+        Items that the model does not know are ignored; at least one must be known.
+        """
+        if isinstance(history, str):
+            raise UserError(f"a history is a list of items, not the text {history!r}")
         position = {item: column for column, item in enumerate(self.items)}
         known = sorted({position[item] for item in map(str, history) if item in position})
+        if not known:
+            raise UserError("none of the history's items is known to the model")
         row = (np.ones(len(known), np.float32), (np.zeros(len(known), int), known))
         x = sp.csr_array(row, shape=(1, len(self.items)))
         best, _ = top_items(self.fit.model, x, k)

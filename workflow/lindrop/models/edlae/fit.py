@@ -19,8 +19,8 @@ def fit_edlae(
     p: float,
     ridge: float,
     solver: str = "admm",
-    iterations: int = 40,
-    tolerance: float = 1e-4,
+    iterations: int = 100,
+    tolerance: float = 3e-5,
 ) -> Iterator[tuple[int, Fit]]:
     """EDLAE with full emphasis (Eq. 10, Table 1 row 5), by the corrected ADMM or exact ALS."""
     problem = _problem(data, p, ridge, zero_diagonal=False)
@@ -36,8 +36,8 @@ def fit_zero_diagonal(
     ranks: Sequence[int],
     p: float,
     ridge: float,
-    iterations: int = 40,
-    tolerance: float = 1e-4,
+    iterations: int = 500,
+    tolerance: float = 1e-5,
 ) -> Iterator[tuple[int, Fit]]:
     """The approximation with diag(UV') = 0 (Eq. 11), by the corrected ADMM."""
     problem = _problem(data, p, ridge, zero_diagonal=True)
@@ -122,6 +122,11 @@ class _Monitor:
                 "gap": gap,
                 "residual": residual,
             }
+        )
+        logger.info(
+            "iteration %(iteration)d: objective %(objective).8g, gap %(gap).1e, "
+            "residual %(residual).1e",
+            self.history[-1],
         )
         self.quiet = self.quiet + 1 if change <= self.tolerance else 0
         return self.quiet >= 2

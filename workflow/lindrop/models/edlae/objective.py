@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as sl
 
-from lindrop.errors import UserError
+from lindrop.errors import Unsolvable
 from lindrop.models.base import Matrix, Vector
 
 
@@ -77,7 +77,7 @@ class Problem:
         return decoder
 
 
-class RankTooLarge(UserError):
+class RankTooLarge(Unsolvable):
     """Columns of an encoder or a decoder depend on each other: the data do not hold as many."""
 
     def __init__(self) -> None:
