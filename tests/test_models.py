@@ -505,3 +505,15 @@ def test_transcriptions_have_the_published_metrics_and_exact_solvers_a_lower_obj
     assert row_3(best.encoder, best.decoder) <= row_3(*published["edlae_approx_freediag"])
     _, *factors = only(fit_edlae(data, [rank], p, ridge))
     assert equation_10(*factors) <= equation_10(*published["edlae_admm"])
+    zero = only(fit_zero_diagonal(data, [rank], p, ridge))[1:]
+    constrained = Loss(p, ridge, x)  # the same loss, and the diagonal is zero in both
+    assert constrained(*zero) <= constrained(*published["edlae_approx_zerodiag"]) * (1 + 1e-4)
+
+    for name in ("ease_lambda_only", "edlae_fullrank"):
+        settings = golden.settings(name)
+        for dtype, tolerance in ((np.float64, 1e-6), (np.float32, 1e-5)):
+            train = Training.of(golden.train, dtype=dtype)
+            model = fit_full_edlae(train, settings["pdrop"], settings["L2const"]).model
+            for part, (fold_in, held_out) in golden.parts.items():
+                found = summary(evaluate(model, fold_in, held_out))
+                golden.expect(name, part, found, tolerance)

@@ -261,8 +261,8 @@ def test_similarities_have_a_row_per_item_and_gauge(x):
     assert medians.abs().to_numpy().max() <= 1 + 1e-12
     assert isinstance(full.fit.model, FullRank)
     assert isinstance(saved.fit.model, LowRank)
-    titles = [axis.get_title(loc="left") for axis in draw_similarities(found).axes]
-    assert titles == [f"mine: {PUBLISHED}", f"mine: {BALANCED}"]
+    titles = [axis.get_title(loc="left") for axis in draw_similarities(found, "Eq. 11").axes]
+    assert titles == [f"mine, Eq. 11: {PUBLISHED}", f"mine, Eq. 11: {BALANCED}"]
 
 
 def test_only_the_notebooks_admm_diverges_and_only_the_corrected_ones_find_the_optimum(x):

@@ -56,15 +56,20 @@ def test_jobs_take_every_point_once(per_job):
 def test_ranks_stay_below_the_number_of_items():
     assert usable_ranks([50, 10, 10, 200], 60) == [10, 50]
     assert usable_ranks([59, 60], 60) == [59]
-    with pytest.raises(UserError, match="there are 10 items, and no rank below that") as caught:
+    with pytest.raises(
+        UserError, match="rank 10 at most, no rank is below that: set a smaller"
+    ) as caught:
         usable_ranks([10, 50], 10)
     assert "\n" not in str(caught.value)
 
-    assert ranks_of("ease", 50, [10, 20], 60) == [60]
-    assert ranks_of("edlae", 50, [20, 10], 60) == [10, 20, 50]
-    assert ranks_of("edlae", 100, [20, 10], 60) == [10, 20]
-    assert ranks_of("sampled_dropout", 50, [20, 10], 60) == [50]
-    assert ranks_of("sampled_dropout", 100, [20, 10], 60) == [20]
+    wide = Training(sp.csr_array((90, 60)), lambda: None)
+    assert ranks_of("ease", 50, [10, 20], wide) == [60]
+    assert ranks_of("edlae", 50, [20, 10], wide) == [10, 20, 50]
+    assert ranks_of("edlae", 100, [20, 10], wide) == [10, 20]
+    assert ranks_of("sampled_dropout", 50, [20, 10], wide) == [50]
+    assert ranks_of("sampled_dropout", 100, [20, 10], wide) == [20]
+    few_users = Training(sp.csr_array((15, 60)), lambda: None)
+    assert ranks_of("edlae", 50, [20, 10], few_users) == [10]
 
 
 def trials(*rows):
@@ -86,6 +91,41 @@ def test_the_best_point_of_each_rank_is_chosen_by_ndcg():
     assert found["edge"].tolist() == ["", "p, λ"]
 
 
+def test_one_point_is_chosen_from_the_tables_of_several_jobs():
+    """Each numbers its rows from 0."""
+    jobs = [trials((10, p, 5, 0.3 - p, 0.1), (20, p, 5, p, 0.1)) for p in (0.1, 0.3, 0.5)]
+    found = choose(pd.concat(jobs), OPTIONS)
+    assert found[["rank", "p"]].to_numpy().tolist() == [[10, 0.1], [20, 0.5]]
+
+
+def test_a_point_that_cannot_be_fitted_loses_no_other(users):
+    """G is singular here: λ = 0 without dropout has no solution."""
+    random = np.random.default_rng(0)
+    x = sp.csr_array((random.random((60, 30)) < 0.3).astype(np.float32))
+    x = sp.csr_array(sp.hstack([x, x[:, :10]]))
+    options = {"p": [0.0], "lambda": [0.0, 5.0]}
+    found = tune(Training.of(x), "dropout_l2", grid(options), [3, 6], options, x, x)
+    failed = found["lambda"] == 0
+    assert found.loc[failed, "ndcg@100"].isna().all()
+    assert found.loc[~failed, "ndcg@100"].notna().all()
+    assert choose(found, options)["lambda"].tolist() == [5.0, 5.0]
+
+
+def test_a_model_that_is_zero_is_never_chosen(data, users):
+    options = {"lambda": [1.0, 1e9]}
+    found = tune(data, "weight_decay", grid(options), [3], options, *users)
+    assert found["ndcg@100"].isna().tolist() == [False, True]
+    assert choose(found, options)["lambda"].tolist() == [1.0]
+
+
+def test_a_fit_that_has_no_room_is_refused_before_it_starts(data, users, monkeypatch):
+    monkeypatch.setattr("lindrop.memory.available_bytes", lambda: 1000.0)
+    with pytest.raises(UserError, match=r"fitting EDLAE to .* items needs 0\.\d GB"):
+        tune(data, "edlae", grid(OPTIONS)[:1], [3], OPTIONS, *users)
+    with pytest.raises(UserError, match="fitting EDLAE"):
+        fit("edlae", data, rank=3, p=0.1, ridge=1.0)
+
+
 @pytest.mark.parametrize(
     ("p", "ridge", "edge"),
     [(0.3, 5, ""), (0.1, 5, "p"), (0.5, 5, "p"), (0.3, 50, "λ"), (0.3, 0, ""), (0.5, 50, "p, λ")],
@@ -101,7 +141,7 @@ def test_a_single_value_has_no_edge():
 
 
 def test_validation_users_without_held_out_items_cannot_choose():
-    with pytest.raises(UserError, match="nothing to tune on"):
+    with pytest.raises(UserError, match="no validation user has held-out items"):
         choose(trials((10, 0.1, 5, np.nan, np.nan)), OPTIONS)
 
 
