@@ -6,15 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from conftest import ROOT
 from test_models import tasteful
 
 from lindrop import tuning
+from lindrop.config import load_schema
 from lindrop.errors import UserError
 from lindrop.evaluation import METRICS, evaluate, summary
+from lindrop.grids import chunks, grid
 from lindrop.models.base import Training
 from lindrop.models.registry import REGISTRY, fit
 from lindrop.store.metrics import read_metrics, write_metrics
-from lindrop.tuning import choose, chunks, grid, parameters, ranks_of, refit, tune, usable_ranks
+from lindrop.tuning import choose, parameters, ranks_of, refit, tune, usable_ranks
 
 OPTIONS = {"p": [0.1, 0.3, 0.5], "lambda": [0, 5, 50], "iterations": 7, "tolerance": 1e-9}
 
@@ -30,6 +33,12 @@ def users():
     x = tasteful(400, 30)[300:].toarray()
     known = np.random.default_rng(0).random(x.shape) < 0.5
     return sp.csr_array(x * known), sp.csr_array(x * ~known)
+
+
+def test_every_model_has_its_place_in_the_configuration():
+    """The rules take the names from there: the registry is slow to import."""
+    schema = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
+    assert {"popularity", *schema["properties"]["models"]["properties"]} == set(REGISTRY)
 
 
 def test_a_grid_is_every_combination():

@@ -1,6 +1,5 @@
 """Grids, the validation users' judgement of them, and the choice."""
 
-import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +12,13 @@ import scipy.sparse as sp
 
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import METRICS, evaluate, summary
+from lindrop.grids import AXES, Point
 from lindrop.models.base import Fit, LowRank, Training
 from lindrop.models.registry import REGISTRY
 from lindrop.reporting import Progress, logger
 
 CRITERION = "ndcg@100"
-AXES = ("p", "lambda")
 NOTHING = dict.fromkeys(METRICS, float("nan"))
-
-Point = dict[str, float]
-
-
-def grid(options: Mapping[str, Any]) -> list[Point]:
-    """Every combination of a model's values of p and λ (one empty point if it has neither)."""
-    axes = {axis: options[axis] for axis in AXES if axis in options}
-    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
 def solver_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,12 +30,6 @@ def parameters(point: Mapping[str, float], options: Mapping[str, Any]) -> dict[s
     """Arguments of a fit: λ is a word that Python keeps for itself."""
     named = {"ridge" if axis == "lambda" else axis: value for axis, value in point.items()}
     return named | solver_options(options)
-
-
-def chunks(n_points: int, per_job: int) -> list[range]:
-    """Which points each tuning job takes."""
-    starts = range(0, n_points, per_job)
-    return [range(start, min(start + per_job, n_points)) for start in starts]
 
 
 def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:

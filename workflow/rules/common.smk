@@ -14,9 +14,8 @@ from lindrop.data.fetch import files_below
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
-from lindrop.models.registry import REGISTRY
+from lindrop.grids import chunks, grid
 from lindrop.store.split import read_split_facts
-from lindrop.tuning import chunks, grid
 
 if " " in sys.executable:
     sys.exit(
@@ -38,6 +37,7 @@ except UserError as error:
 
 
 DATASETS = config["datasets"]
+MODELS = ["popularity", *config["models"]]
 SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"
 ]

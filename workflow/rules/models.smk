@@ -2,7 +2,7 @@
 
 
 wildcard_constraints:
-    model=one_of(REGISTRY),
+    model=one_of(MODELS),
 
 
 rule gram_shard:

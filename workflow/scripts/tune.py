@@ -1,8 +1,9 @@
+from lindrop.grids import grid
 from lindrop.reporting import job
 from lindrop.store.atomic import atomic
 from lindrop.store.split import read_split_matrix
 from lindrop.store.training import read_training
-from lindrop.tuning import grid, ranks_of, tune
+from lindrop.tuning import ranks_of, tune
 
 wildcards, params = snakemake.wildcards, snakemake.params
 
