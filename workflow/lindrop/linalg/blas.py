@@ -13,13 +13,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg.cython_blas as cython_blas
 import scipy.linalg.cython_lapack as cython_lapack
 
+from lindrop.arrays import Matrix
 from lindrop.errors import Unsolvable
-
-Matrix = npt.NDArray[Any]
 
 _PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 _REAL = {"s": ctypes.c_float, "d": ctypes.c_double}

@@ -1,13 +1,9 @@
 """The inverse of a symmetric positive definite matrix, in its own place, from one triangle."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from lindrop.arrays import Matrix
 from lindrop.linalg.blas import invert_small, product_into
-
-Matrix = npt.NDArray[Any]
 
 PIVOTS = 320  # eliminated at once: enough for the rate of matrix products, small beside n
 LEAF = 256

@@ -3,14 +3,11 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import blas
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.linalg.blas import NotPositiveDefinite
 from lindrop.linalg.inverse import invert_lower, mirror_lower
-
-Matrix = npt.NDArray[Any]
-Vector = npt.NDArray[Any]
 
 
 class PackedGram:

@@ -7,10 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg as sl
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.reporting import logger
-
-Matrix = npt.NDArray[Any]
-Vector = npt.NDArray[Any]
 
 DENSE = 2000  # decomposed whole up to here
 BLOCK = 128

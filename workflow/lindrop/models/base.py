@@ -3,21 +3,18 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.errors import UserError
 from lindrop.evaluation import Model
 from lindrop.gram import gram_matrix
 from lindrop.kernels import canonical, sparse_times_dense
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
-
-Matrix = npt.NDArray[Any]
-Vector = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
-from lindrop.models.base import Fit, LowRank, Matrix, Training, Vector, dropout_penalty
+from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
 
 
 def fit_weight_decay(data: Training, rank: int, ridge: float) -> Fit:

@@ -1,15 +1,10 @@
 """Full-rank linear autoencoders: one inverse serves every degree of emphasis."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.base import Fit, FullRank, Training, dropout_penalty
-
-Matrix = npt.NDArray[Any]
-Vector = npt.NDArray[Any]
 
 
 def fit_dlae(data: Training, p: float, ridge: float) -> Fit:

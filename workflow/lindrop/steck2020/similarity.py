@@ -14,8 +14,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lindrop.arrays import Matrix
 from lindrop.figures import COLOURS, WIDTH
-from lindrop.models.base import FullRank, LowRank, Matrix
+from lindrop.models.base import FullRank, LowRank
 from lindrop.models.edlae.as_published import START_SCALE, printed_alternation
 from lindrop.store.model import SavedModel
 

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from lindrop.arrays import Matrix
 from lindrop.errors import UserError
 from lindrop.figures import COLOURS, WIDTH, panels
 from lindrop.linalg.packed import PackedGram
-from lindrop.models.base import Matrix, dropout_penalty
+from lindrop.models.base import dropout_penalty
 from lindrop.models.closed_form import regularised_spectrum, ridge_regression
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.als import ExactEncoder

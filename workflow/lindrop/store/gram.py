@@ -19,6 +19,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
+from lindrop.arrays import Matrix
 from lindrop.errors import UserError
 from lindrop.gram import needed_bytes, require_exact
 from lindrop.memory import require_memory
@@ -26,8 +27,6 @@ from lindrop.store.hdf5 import create_file, open_file
 
 KIND = "gram/1"
 BLOCK_BYTES = 64 << 20  # HDF5 may convert what it moves: never more than this at once
-
-Matrix = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

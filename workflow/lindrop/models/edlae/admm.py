@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
-from lindrop.models.base import Matrix, Vector
 from lindrop.models.edlae.objective import Problem, row_products, symmetric_inverse
 
 Report = Callable[[Mapping[str, float]], None]

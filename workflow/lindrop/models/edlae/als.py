@@ -6,9 +6,9 @@ import numpy as np
 from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator, minres
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.linalg.blas import product_into
 from lindrop.linalg.packed import PackedGram
-from lindrop.models.base import Matrix, Vector
 from lindrop.models.edlae.objective import Problem, row_products, symmetric_inverse
 from lindrop.reporting import logger
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lindrop.models.base import Matrix, dropout_penalty
+from lindrop.arrays import Matrix
+from lindrop.models.base import dropout_penalty
 
 START_SCALE = 1e-4
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from lindrop.arrays import Matrix, Vector
 from lindrop.errors import UserError
-from lindrop.models.base import Fit, LowRank, Matrix, Training, Vector, dropout_penalty
+from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
 from lindrop.models.closed_form import regularised_spectrum, ridge_regression
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.als import ExactEncoder

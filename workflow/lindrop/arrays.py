@@ -1,0 +1,8 @@
+"""Names for arrays in signatures."""
+
+from typing import Any
+
+import numpy.typing as npt
+
+Matrix = npt.NDArray[Any]
+Vector = npt.NDArray[Any]
