@@ -53,6 +53,11 @@ def panels(columns: int, height: float = 2.4) -> tuple[Figure, list[Axes]]:
     return figure, list(axes[0])
 
 
+def page(height: float) -> Figure:
+    """An empty figure in the project's style, as wide as a page."""
+    return plt.figure(figsize=(WIDTH, height))
+
+
 def save(figure: Figure, data: pd.DataFrame, files: FigureFiles) -> None:
     """Write a figure as pdf and png and what it shows as csv; the bytes depend on these alone."""
     with atomic(files.csv) as partial:

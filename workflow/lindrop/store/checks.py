@@ -1,0 +1,54 @@
+"""results/experiments/<paper>/<claim>.json: the checks of one claim, with their verdicts.
+
+{"paper", "claim", "checks": [{"what", "form", "computed", "relation", "expected", "tolerance",
+"verdict"}]}; a verdict is computed when it is written, and computed again when it is read.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from lindrop.checks import Check
+from lindrop.errors import UserError
+from lindrop.store.atomic import atomic
+
+
+def write_all_checks(paths: Iterable[str | Path], paper: str, checks: Sequence[Check]) -> None:
+    """A file for every claim, named after it; a check without a file is a mistake of ours."""
+    files = {Path(path).stem: path for path in paths}
+    if missing := {check.claim for check in checks} - set(files):
+        raise ValueError(f"{paper}: no file for the checks of {', '.join(sorted(missing))}")
+    for claim, path in files.items():
+        write_checks(path, paper, claim, checks)
+
+
+def write_checks(path: str | Path, paper: str, claim: str, checks: Sequence[Check]) -> None:
+    """The checks of `claim` among those given; a claim without any is a mistake of ours."""
+    own = [check for check in checks if check.claim == claim]
+    if not own:
+        raise ValueError(f"{paper}: no check of {claim}")
+    lines = [
+        {key: value for key, value in asdict(check).items() if key != "claim"}
+        | {"verdict": check.verdict}
+        for check in own
+    ]
+    text = json.dumps({"paper": paper, "claim": claim, "checks": lines}, indent=1)
+    with atomic(path) as partial:
+        partial.write_text(text + "\n", encoding="utf-8")
+
+
+def read_checks(path: str | Path) -> list[Check]:
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return [
+            Check(
+                claim=content["claim"],
+                **{key: value for key, value in line.items() if key != "verdict"},
+            )
+            for line in content["checks"]
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{path}: not a file of checks ({error}): delete it and run again"
+        ) from None
