@@ -59,3 +59,16 @@ def test_examples_in_the_readme_run(tmp_path):
         cwd=tmp_path,
         env={"PYTHONPATH": str(ROOT / "workflow")},
     )
+
+
+def test_examples_on_dropout_run():
+    for example in python_blocks(ROOT / "docs" / "dropout.md"):
+        output = subprocess.run(
+            [sys.executable, "-c", example],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"PYTHONPATH": str(ROOT / "workflow")},
+        ).stdout
+        value, optimum = map(float, output.split())
+        assert value == pytest.approx(optimum)

@@ -1,0 +1,72 @@
+"""Figures 1 and 2 of Mianjy 2018 show what their captions say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lindrop.dropout.objective import tied_gradient, tied_objective
+from lindrop.mianjy2018 import landscapes
+from lindrop.store.curves import read_curves, write_curves
+
+
+@pytest.fixture(scope="module")
+def surfaces():
+    return landscapes.surfaces()
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return landscapes.traces(1)
+
+
+def test_the_surface_is_the_objective(surfaces):
+    for _, point in surfaces.sample(20, random_state=1).iterrows():
+        u = np.array([[point["u1"], point["u2"]]])
+        assert point["f"] == pytest.approx(tied_objective(landscapes.M, u, point["lam"]))
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
+def test_the_marked_optima_are_stationary_and_lower_than_the_grid(surfaces, lam):
+    places = landscapes.optima(lam)
+    assert len(np.unique(places.round(9), axis=0)) == 4
+    for place in places:
+        np.testing.assert_allclose(tied_gradient(landscapes.M, place[None], lam), 0, atol=1e-12)
+    shown = surfaces.loc[surfaces["lam"] == lam, "f"]
+    if len(shown):
+        assert tied_objective(landscapes.M, places[:1], lam) <= shown.min()
+
+
+def test_the_caption_of_figure_1_holds_and_of_another_surface_does_not(surfaces):
+    assert all(check.holds for check in landscapes.surface_checks(surfaces))
+    tilted = surfaces.assign(f=surfaces["f"] + surfaces["u1"])
+    failing = [check for check in landscapes.surface_checks(tilted) if not check.holds]
+    assert any("their number" in check.what for check in failing)
+
+
+def test_runs_start_where_they_should_and_end_equalised_at_an_optimum(traces):
+    assert all(check.holds for check in landscapes.trace_checks(traces))
+    first = traces[traces["step"] == 0]
+    assert len(first) == 6
+    np.testing.assert_allclose(
+        first.loc[first["run"] == 0, ["u1", "u2"]], np.tile(landscapes.STARTS[0], (3, 1))
+    )
+    stopped = traces[traces["step"] < 100]
+    assert not any(check.holds for check in landscapes.trace_checks(stopped))
+
+
+def test_a_seed_gives_the_same_traces(traces):
+    pd.testing.assert_frame_equal(traces, landscapes.traces(1))
+
+
+def test_the_figures_mark_starts_and_optima(surfaces, traces):
+    top = landscapes.draw_surfaces(surfaces).axes
+    assert [axis.get_title() for axis in top[::2]] == ["λ = 0", "λ = 0.5", "λ = 2"]
+    for axis in landscapes.draw_traces(traces).axes:
+        marked = [line for line in axis.lines if line.get_marker() == "o"]
+        assert sorted(len(line.get_xdata()) for line in marked) == [1, 1, 4]
+
+
+def test_curves_are_read_to_the_last_bit(tmp_path):
+    curves = pd.DataFrame({"step": [0, 1], "f": [1 / 3, 2e-17 / 7]})
+    write_curves(tmp_path / "curves.csv", curves)
+    pd.testing.assert_frame_equal(read_curves(tmp_path / "curves.csv"), curves, check_exact=True)

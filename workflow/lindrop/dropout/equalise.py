@@ -1,0 +1,70 @@
+"""Rotations that make all columns of a matrix equally long (Mianjy 2018, Definition 2.1)."""
+
+import numpy as np
+
+from lindrop.arrays import Matrix, Vector
+
+
+def equalizer(u: Matrix) -> Matrix:
+    """Q = EQZ(U) (Algorithm 2): the columns of UQ have equal norms (Theorem 2.2).
+
+    The normalised sum w of all eigenvectors of a Gram matrix G has w'Gw = tr(G)/r, the mean of the
+    diagonal. It becomes the first column; then the same is done in what is orthogonal to it, where
+    the mean is still the same.
+    """
+    gram = u.T @ u
+    q = np.eye(len(gram))
+    for i in range(len(gram) - 1):
+        vectors = np.linalg.eigh(gram)[1]
+        w = vectors.sum(axis=1) / np.sqrt(len(gram))
+        reflect = _normal(w)
+        q[:, i:] = _reflected(q[:, i:], reflect)
+        gram = _reflected(_reflected(gram, reflect).T, reflect)[1:, 1:]
+    return q
+
+
+def equalised_factors(left: Matrix, values: Vector, right: Matrix, r: int) -> tuple[Matrix, Matrix]:
+    """U and V of r columns with UV' = left·dMat(values)·right' and ‖u_i‖² = ‖v_i‖² = Σ values / r.
+
+    The balanced factors have one Gram matrix, so one rotation equalises both (Theorem 3.3). They
+    are padded with zeros to r columns first, that all r nodes share the weight.
+    """
+    u, v = (
+        np.pad(side * np.sqrt(values), ((0, 0), (0, r - len(values)))) for side in (left, right)
+    )
+    q = equalizer(u)
+    return u @ q, v @ q
+
+
+def equalised(u: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+    """An equalised network that answers as the network (U, V) does (Theorem 3.3)."""
+    r = u.shape[1]
+    left, values, right = np.linalg.svd(u @ v.T, full_matrices=False)
+    return equalised_factors(left[:, :r], values[:r], right[:r].T, r)
+
+
+def _normal(w: Vector) -> Vector:
+    """Unit normal of the mirror that takes the first basis vector to ±w."""
+    normal = w.copy()
+    normal[0] += np.copysign(1.0, w[0])  # the sign that cancels nothing
+    return np.asarray(normal / np.linalg.norm(normal))
+
+
+def _reflected(matrix: Matrix, normal: Vector) -> Matrix:
+    """The matrix times the reflection: its first column becomes ±w."""
+    return np.asarray(matrix - np.outer(matrix @ normal, 2 * normal))
+
+
+def universal_equalizer(r: int) -> Matrix:
+    """Z for r = 2^k (Remark 5.2): UVZ is equalised for every U = WΣV' (full SVD).
+
+    Z₀ = 1, Z_k = [[Z, Z], [−Z, Z]]/√2 with Z = Z_{k−1} is orthogonal, and its entries are ±1/√r: so
+    every entry of diag(Z'DZ) is the mean of the diagonal D. Corrected: the printed factor is
+    2^{(1−k)/2} at every step (E9).
+    """
+    if r < 1 or r & (r - 1):
+        raise ValueError(f"universal equalisers are known for powers of two, not for {r}")
+    z = np.ones((1, 1))
+    while len(z) < r:
+        z = np.block([[z, z], [-z, z]]) / np.sqrt(2)
+    return z

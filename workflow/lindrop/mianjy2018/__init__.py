@@ -1,0 +1,1 @@
+"""The experiments of Mianjy 2018, and its claims, each checked by numbers."""

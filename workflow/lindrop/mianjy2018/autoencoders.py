@@ -1,0 +1,100 @@
+"""Mianjy 2018, Section 2: global optima where weights are tied."""
+
+import numpy as np
+
+from lindrop.arrays import Matrix, Vector
+from lindrop.checks import Check, equal
+from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
+from lindrop.dropout.equalise import equalizer
+from lindrop.dropout.multistart import descents, tied_minima
+from lindrop.dropout.objective import squared_norms, tied_gradient, tied_objective
+from lindrop.dropout.optimum import shrunk, tied_optimal_value, top_eigen
+from lindrop.mianjy2018.descents import (
+    COLUMNS,
+    PRODUCT,
+    SETTINGS,
+    STARTS,
+    VALUE,
+    Case,
+    distance,
+    optimum_checks,
+    spread,
+)
+
+
+def autoencoder_checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    data, descent, rotations = np.random.default_rng(seed).spawn(3)
+    # not symmetric, as E[yx'] need not be; some eigenvalues may be negative, most are not
+    m = data.normal(size=(COLUMNS, COLUMNS)) + 2 * np.eye(COLUMNS)
+    cases = [Case(m, r, lam, tied_minima(m, r, lam, STARTS, descent)) for r, lam in SETTINGS]
+    return [
+        *_theorem_2_2(rotations),
+        *_theorem_2_3(cases),
+        *_theorem_2_4(cases),
+        *_remark_2_5(cases, descent),
+    ]
+
+
+def _theorem_2_2(rng: np.random.Generator) -> list[Check]:
+    weights = [rng.normal(size=(d, r)) for d, r in ((1, 2), (5, 3), (3, 7), (40, 20), (60, 80))]
+    rotations = [equalizer(u) for u in weights]
+    uneven = max(spread(squared_norms(u @ q)) for u, q in zip(weights, rotations, strict=True))
+    skew = max(np.abs(q.T @ q - np.eye(len(q))).max() for q in rotations)
+    what = "EQZ on random matrices up to 80 columns"
+    return [
+        check
+        for claim in ("theorem_2_2", "algorithm_2")
+        for check in (
+            equal(claim, f"{what}: largest spread of squared column norms", uneven, 0, 1e-12),
+            equal(claim, f"{what}: largest entry of Q'Q − I", skew, 0, 1e-12),
+        )
+    ]
+
+
+def _theorem_2_3(cases: list[Case]) -> list[Check]:
+    uneven, excess = [], []
+    for case in cases:
+        for end in case.reached:
+            norms = squared_norms(end.u)
+            uneven.append(spread(norms))
+            excess.append(abs(norms @ norms / (norms.sum() ** 2 / case.r) - 1))
+    what = "global optima from random starts"
+    return [
+        equal("theorem_2_3", f"{what}: spread of squared column norms", max(uneven), 0, PRODUCT),
+        equal("theorem_2_3", f"{what}: error of R = (λ/r)‖U‖⁴, relative", max(excess), 0, VALUE),
+    ]
+
+
+def _theorem_2_4(cases: list[Case]) -> list[Check]:
+    values, products, printed = [], [], []
+    for m, r, lam, ends in cases:
+        best = ends[0]
+        vectors, eigenvalues, _ = top_eigen(m, r)
+        claimed = vectors * shrunk(eigenvalues, r, lam) @ vectors.T
+        values.append(abs(best.value / tied_optimal_value(m, r, lam) - 1))
+        products.append(distance(best.u @ best.u.T, claimed))
+        rho = effective_rank_printed(eigenvalues, r)
+        printed.append(value_at_rank(m, eigenvalues, r, lam, rho) / best.value - 1)
+    return [
+        *optimum_checks("theorem_2_4", values, products, printed),
+    ]
+
+
+def _remark_2_5(cases: list[Case], rng: np.random.Generator) -> list[Check]:
+    """Problem 5 has the regulariser (λ/r)‖U‖⁴, which is never the larger one."""
+    distances = []
+    for m, r, lam, ends in cases:
+
+        def value_and_slope(
+            flat: Vector, m: Matrix = m, r: int = r, lam: float = lam
+        ) -> tuple[float, Vector]:
+            u = flat.reshape(-1, r)
+            size = np.sum(u**2)
+            slope = tied_gradient(m, u, 0.0) + 4 * lam / r * size * u
+            return tied_objective(m, u, 0.0) + lam / r * size**2, slope.ravel()
+
+        least = descents(value_and_slope, len(m) * r, 3, rng)[0][0]
+        distances.append(abs(least / ends[0].value - 1))
+    what = "distance of the least values of Problems 4 and 5, relative"
+    return [equal("remark_2_5", what, max(distances), 0, VALUE)]

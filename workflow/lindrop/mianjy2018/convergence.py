@@ -1,0 +1,238 @@
+"""Mianjy 2018, Figure 3: dropout (Algorithm 1) converges to global optima and equalises weights.
+
+What the paper leaves open is chosen here. The spectrum of M is σ_i = exp(−(i − 1)/10); its scale
+changes nothing but that of η. The start is normal, with importance scores of about ‖M‖₂ = 1, more
+than at any optimum. η falls linearly to 0.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lindrop.arrays import Matrix, Vector
+from lindrop.checks import CORRECTED, Check, at_most
+from lindrop.dropout.objective import importance, keep_of, squared_norms
+from lindrop.dropout.optimum import optimal_value
+from lindrop.dropout.sgd import dropout_sgd, products
+from lindrop.figures import COLOURS, page
+from lindrop.parallel import over_blocks
+from lindrop.reporting import Progress
+
+OUTPUTS, INPUTS = 120, 80
+DECAY = 10.0  # so many singular values further, they are e times smaller
+RATE = 0.008  # η_0; half as much again, and some runs diverge
+STEPS = 150_000
+CHECKPOINTS = 60
+PAPER_RUNS = 50
+FEW_RUNS = 10  # with fewer, a band spans all of them
+EQUALISED = 0.1  # of the variance at the start
+SETTING = ["width", "lam"]
+EQUALISING = "until the variance stays below a tenth of its start, largest ratio to a smaller λ's"
+
+
+def target(rng: np.random.Generator) -> Matrix:
+    """M with uniformly random singular subspaces and an exponentially decaying spectrum."""
+    sigma = np.exp(-np.arange(INPUTS) / DECAY)
+    left, right = (random_frame(rows, INPUTS, rng) for rows in (OUTPUTS, INPUTS))
+    return np.asarray((left * sigma) @ right.T)
+
+
+def random_frame(rows: int, columns: int, rng: np.random.Generator) -> Matrix:
+    """Uniformly distributed orthonormal columns: a Gaussian's QR with R's diagonal positive."""
+    q, r = np.linalg.qr(rng.standard_normal((rows, columns)))
+    return np.asarray(q * np.sign(np.diag(r)))
+
+
+def start(width: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+    """U_0 and V_0, of columns with E‖u_i‖²‖v_i‖² = 1."""
+    deviation = (OUTPUTS * INPUTS) ** -0.25
+    u, v = (rng.normal(0, deviation, (rows, width)) for rows in (OUTPUTS, INPUTS))
+    return u, v
+
+
+def convergence(
+    seed: int,
+    runs: int,
+    *,
+    steps: int = STEPS,
+    widths: Sequence[int] = (20, 80),
+    lams: Sequence[float] = (0.1, 0.5, 1.0),
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Objective and variance of importance scores of every run at checkpoints, and the optimum.
+
+    M is one for all. A run has its own random numbers, whatever the number of runs and of threads.
+    """
+    data, *streams = np.random.default_rng(seed).spawn(1 + runs)
+    m = target(data)
+    settings = [(width, lam) for width in widths for lam in lams]
+    cases = [
+        (*setting, run, rng)
+        for run, stream in enumerate(streams, 1)
+        for setting, rng in zip(settings, stream.spawn(len(settings)), strict=True)
+    ]
+    progress = progress or Progress("dropout by SGD", len(cases), unit="runs")
+    curves: list[pd.DataFrame] = [pd.DataFrame()] * len(cases)
+
+    def work(first: int, last: int) -> None:
+        for case in range(first, last):
+            width, lam, run, rng = cases[case]
+            curves[case] = curve(m, width, lam, steps, rng).assign(width=width, lam=lam, run=run)
+            progress.advance(1)
+
+    over_blocks(work, len(cases), 1)
+    optimum = [(*setting, optimal_value(m, *setting)) for setting in settings]
+    found = pd.concat(curves).merge(pd.DataFrame(optimum, columns=[*SETTING, "optimum"]))
+    columns = [*SETTING, "run", "step", "objective", "variance", "optimum"]
+    return found.sort_values(columns[:4], ignore_index=True)[columns]
+
+
+def curve(m: Matrix, width: int, lam: float, steps: int, rng: np.random.Generator) -> pd.DataFrame:
+    """One run."""
+    rates = RATE * (1 - np.arange(steps) / steps)
+    at = np.unique([0, *np.geomspace(1, steps, CHECKPOINTS).astype(int)])
+    trained = dropout_sgd(m, *start(width, rng), keep_of(lam), rates, at.tolist(), rng)
+    measured = [(objective(m, u, v, lam), importance(u, v).var()) for u, v in trained]
+    return pd.DataFrame(measured, columns=["objective", "variance"]).assign(step=at)
+
+
+def objective(m: Matrix, u: Matrix, v: Matrix, lam: float) -> float:
+    """f (Eq. 2) without BLAS, whose threads would wait in a loop for work that never comes."""
+    return float(
+        np.sum((m - products(u, v)) ** 2) + lam * np.sum(squared_norms(u) * squared_norms(v))
+    )
+
+
+def averages(curves: pd.DataFrame) -> pd.DataFrame:
+    """What Figure 3 draws, and the gap that every setting is left with."""
+    by_step = curves.groupby([*SETTING, "step"])
+    low, high = _band(curves["run"].nunique())
+    drawn = {
+        f"{what}_{name}": values
+        for what in ("objective", "variance")
+        for name, values in (
+            ("mean", by_step[what].mean()),
+            ("low", by_step[what].quantile(low)),
+            ("high", by_step[what].quantile(high)),
+        )
+    }
+    ends = summary(curves)[[*SETTING, "runs", "optimum", "gap"]]
+    return pd.DataFrame(drawn).reset_index().merge(ends.rename(columns={"gap": "final_gap"}))
+
+
+def summary(curves: pd.DataFrame) -> pd.DataFrame:
+    """Where every setting ends, and how the variance of its importance scores falls.
+
+    From step `equalised_after` on, the mean variance is below a tenth of its start; `rise` is the
+    largest over its lowest value before, in standard errors.
+    """
+    return pd.DataFrame(
+        [
+            dict(zip(SETTING, setting, strict=True)) | _summary_of(case)
+            for setting, case in curves.groupby(SETTING)
+        ]
+    )
+
+
+def _summary_of(case: pd.DataFrame) -> dict[str, float]:
+    f, variance = (
+        case.pivot(index="run", columns="step", values=what) for what in ("objective", "variance")
+    )
+    final, optimum = f.iloc[:, -1].mean(skipna=False), case["optimum"].iloc[0]
+    share = variance.mean() / variance.mean().iloc[0]
+    return {
+        "runs": len(variance),
+        "final": final,
+        "optimum": optimum,
+        "gap": final / optimum - 1,
+        "variance_share": share.iloc[-1],
+        "equalised_after": share.index[share[::-1].cummax()[::-1] < EQUALISED].min(),
+        "rise": _largest_rise(variance),
+    }
+
+
+def _largest_rise(variance: pd.DataFrame) -> float:
+    """Not a number for a single run."""
+    mean = variance.mean().to_numpy()
+    lowest = [int(np.argmin(mean[:t])) for t in range(1, len(mean))]
+    rises = variance.iloc[:, 1:] - variance.iloc[:, lowest].to_numpy()
+    return float((rises.mean() / rises.sem()).max(skipna=False))
+
+
+def convergence_checks(curves: pd.DataFrame) -> list[Check]:
+    """What Section 6 and the caption of Figure 3 say, of means over the runs.
+
+    A step goes θ/2 of the gradient on average: the fewer nodes are kept, the shorter. So the claim
+    that a larger λ equalises faster is taken per step, as printed, and per length as well.
+    """
+    ends = summary(curves)
+    gap, share = (ends[what].max(skipna=False) for what in ("gap", "variance_share"))
+    checks = [
+        at_most("fig3", "relative gap to the optimum at the end, the worst setting", gap, 0.02),
+        at_most("fig3", "variance of importance, end over start, the worst setting", share, 0.02),
+    ]
+    for width, case in ends.groupby("width"):
+        at = f"r = {width}"
+        steps = case["equalised_after"].to_numpy(float)
+        flow = steps * case["lam"].map(keep_of).to_numpy()
+        rise = case["rise"].max(skipna=False)
+        checks += [
+            at_most("fig3", f"{at}: largest rise of the variance, in standard errors", rise, 4),
+            at_most("fig3", f"{at}: steps {EQUALISING}", _largest_ratio(steps), 1),
+            at_most(
+                "fig3", f"{at}: steps × θ {EQUALISING}", _largest_ratio(flow), 1, form=CORRECTED
+            ),
+        ]
+    return checks
+
+
+def _largest_ratio(values: Vector) -> float:
+    return float(np.max(values[1:] / values[:-1], initial=0))
+
+
+def draw_convergence(curves: pd.DataFrame) -> Figure:
+    """A row for every width: f for each λ, then the variance of importance scores for all."""
+    widths, lams = (np.unique(curves[name]) for name in SETTING)
+    figure = page(1.9 * len(widths) + 0.4)
+    grid = figure.subplots(len(widths), len(lams) + 1, sharex=True, squeeze=False)
+    for (*left, right), width in zip(grid, widths, strict=True):
+        for axis, lam, colour in zip(left, lams, COLOURS[2:], strict=False):
+            case = curves[(curves["width"] == width) & (curves["lam"] == lam)]
+            axis.sharey(left[0])
+            _draw_runs(axis, case, "objective", COLOURS[0])
+            axis.axhline(case["optimum"].iloc[0], color=COLOURS[1], ls="--")
+            axis.set(title=f"r = {width}, λ = {lam:g}")
+            axis.tick_params(labelleft=axis is left[0])
+            _draw_runs(right, case, "variance", colour, f"λ = {lam:g}")
+        left[0].set_ylabel("objective f")
+        right.set(title=f"r = {width}", ylabel="variance of importance")
+        right.legend(loc="lower left")
+    for axis in grid[-1]:
+        axis.set(xlabel="step", xticks=[0, 1, 100, 10_000])
+    _explain(figure, grid[0, 0], curves["run"].nunique())
+    return figure
+
+
+def _draw_runs(axis: Axes, case: pd.DataFrame, what: str, colour: str, label: str = "") -> None:
+    """Mean over the runs and a band for their spread; a logarithmic axis that holds step 0."""
+    values = case.pivot(index="step", columns="run", values=what)
+    low, high = (values.quantile(share, axis=1) for share in _band(values.shape[1]))
+    axis.fill_between(values.index, low, high, color=colour, alpha=0.25, lw=0)
+    axis.plot(values.mean(axis=1), color=colour, label=label)
+    axis.set_yscale("log")
+    axis.set_xscale("symlog", linthresh=1)
+
+
+def _band(runs: int) -> tuple[float, float]:
+    return (0, 1) if runs < FEW_RUNS else (0.1, 0.9)
+
+
+def _explain(figure: Figure, axis: Axes, runs: int) -> None:
+    curve, optimum = axis.lines
+    (band,) = axis.collections
+    spread = "all runs" if _band(runs) == (0, 1) else "10 to 90 % of the runs"
+    labels = [f"mean of {runs} runs; the paper: {PAPER_RUNS}", spread, "global optimum"]
+    figure.legend([curve, band, optimum], labels, loc="outside lower center", ncols=3)

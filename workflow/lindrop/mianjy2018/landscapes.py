@@ -1,0 +1,185 @@
+"""Figures 1 and 2 of Mianjy 2018: an autoencoder with one input and two hidden nodes, M = 2.
+
+f(u₁, u₂) = (M − u₁² − u₂²)² + λ(u₁⁴ + u₂⁴) is least at u₁² = u₂² = M/(2 + λ) (Theorem 2.4), four
+points on the diagonals; at λ = 0 it is least on a whole circle.
+"""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d import Axes3D
+
+from lindrop.arrays import Matrix
+from lindrop.checks import Check, at_most, equal
+from lindrop.dropout.objective import keep_of, tied_objective
+from lindrop.dropout.optimum import solve_tied, tied_optimal_value
+from lindrop.dropout.sgd import tied_dropout_sgd
+from lindrop.figures import COLOURS, page, panels
+
+M = np.array([[2.0]])
+SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # the paper's values are not legible in it: none, middle, large
+TRACE_LAMBDAS = 0.1, 0.5, 1.0
+REACH, POINTS = 1.8, 73  # of the grid along u₁ and u₂
+MARK: dict[str, Any] = {"ms": 5, "mec": "k", "mew": 0.6, "zorder": 6}
+RIM = 5.0  # of the drawn surfaces, above f(0) = 4
+LEVELS = 0.02, 0.1, 0.3, 0.7, 1.3, 2.2, 3.5, 6, 10  # of f − min f
+STARTS = np.array([[[1.55, 0.25]], [[-0.2, -1.65]]])  # (u₁, u₂), far from the diagonals
+STEPS, RATE = 100_000, 0.005  # printed η: constant for half of the steps, then falling to zero
+MARKED = (*range(0, 500), *range(500, STEPS + 1, 100))  # steps shown
+
+
+def landscape(u_1: Matrix, u_2: Matrix, lam: float) -> Matrix:
+    """f(u₁, u₂)."""
+    return np.asarray((M.item() - u_1**2 - u_2**2) ** 2 + lam * (u_1**4 + u_2**4))
+
+
+def surfaces() -> pd.DataFrame:
+    """f on a grid for every λ of Figure 1."""
+    ticks = np.linspace(-REACH, REACH, POINTS)
+    u_1, u_2 = (axis.ravel() for axis in np.meshgrid(ticks, ticks))
+    return pd.concat(
+        pd.DataFrame({"lam": lam, "u1": u_1, "u2": u_2, "f": landscape(u_1, u_2, lam)})
+        for lam in SURFACE_LAMBDAS
+    )
+
+
+def optima(lam: float) -> Matrix:
+    """The optimum of Theorem 2.4 under all changes of sign: rows (u₁, u₂)."""
+    best = np.abs(solve_tied(M, 2, lam))
+    return np.array(list(product((1, -1), repeat=2))) * best
+
+
+def traces(seed: int) -> pd.DataFrame:
+    """Iterates of Algorithm 1 from two starts for every λ of Figure 2, with f at each."""
+    rates = RATE * np.minimum(1, 2 * (1 - np.arange(STEPS) / STEPS))
+    cases = list(product(TRACE_LAMBDAS, enumerate(STARTS)))
+    found = []
+    for (lam, (run, start)), rng in zip(
+        cases, np.random.default_rng(seed).spawn(len(cases)), strict=True
+    ):
+        iterates = tied_dropout_sgd(M, start, keep_of(lam), rates, MARKED, rng)
+        for step, u in zip(MARKED, iterates, strict=True):
+            f = tied_objective(M, u, lam)
+            found.append((lam, run, step, u[0, 0], u[0, 1], f, tied_optimal_value(M, 2, lam)))
+    return pd.DataFrame(found, columns=["lam", "run", "step", "u1", "u2", "f", "optimum"])
+
+
+def surface_checks(data: pd.DataFrame) -> list[Check]:
+    """What the caption of Figure 1 says, of the local minima of the grid."""
+    checks = []
+    for lam in SURFACE_LAMBDAS:
+        surface = data[data["lam"] == lam]
+        f = surface["f"].to_numpy().reshape(POINTS, POINTS)
+        inner = f[1:-1, 1:-1]
+        around = [np.roll(f, shift, (0, 1))[1:-1, 1:-1] for shift in product((-1, 0, 1), repeat=2)]
+        local = surface[np.pad(inner <= np.min(around, axis=0), 1).ravel()]
+        grid = 2 * REACH / (POINTS - 1)
+        radius = np.hypot(local["u1"], local["u2"])
+        best = np.sqrt(2 * M.item() / (2 + lam))
+        where = f"λ = {lam:g}, minima on the grid"
+        checks.append(
+            at_most(
+                "fig1", f"{where}: distance to the optimal radius", max(abs(radius - best)), grid
+            )
+        )
+        if lam:
+            uneven = np.abs(np.abs(local["u1"]) - np.abs(local["u2"])).max()
+            checks += [
+                equal("fig1", f"{where}: their number", len(local), 4),
+                at_most("fig1", f"{where}: largest ||u₁| − |u₂||", uneven, grid),
+            ]
+    return checks
+
+
+def trace_checks(data: pd.DataFrame) -> list[Check]:
+    """Every run of Figure 2 ends at an equalised global optimum."""
+    ends = data.groupby(["lam", "run"]).last()
+    gap = (ends["f"] / ends["optimum"] - 1).max()
+    uneven = (ends["u1"].abs() / ends["u2"].abs()).apply(np.log).abs().max()
+    return [
+        at_most(
+            "fig2", "f at the end above its least, relative: the worst of six runs", gap, 0, 0.02
+        ),
+        at_most("fig2", "|log(|u₁| / |u₂|)| at the end: the worst of six runs", uneven, 0, 0.15),
+    ]
+
+
+def draw_surfaces(data: pd.DataFrame) -> Figure:
+    """Above the surfaces, below their level sets with the optima."""
+    figure = page(4.4)
+    for column, lam in enumerate(SURFACE_LAMBDAS, start=1):
+        surface = data[data["lam"] == lam]
+        top = figure.add_subplot(2, 3, column, projection="3d")
+        bottom = figure.add_subplot(2, 3, 3 + column)
+        _draw_surface(top, lam)
+        _draw_levels(bottom, surface)
+        _draw_optima(bottom, lam)
+    return figure
+
+
+def _draw_surface(axis: Axes3D, lam: float) -> None:
+    """In polar coordinates, up to where f reaches the rim: no wall hides the valley."""
+    angle, share = np.meshgrid(np.linspace(0, 2 * np.pi, 97), np.linspace(0, 1, 41))
+    bend = 1 + lam * (np.cos(angle) ** 4 + np.sin(angle) ** 4)  # f = M² − 2Mr² + bend·r⁴
+    m = M.item()
+    radius = share * np.sqrt((m + np.sqrt(m**2 - bend * (m**2 - RIM))) / bend)
+    u_1, u_2 = radius * np.cos(angle), radius * np.sin(angle)
+    axis.plot_surface(
+        u_1,
+        u_2,
+        landscape(u_1, u_2, lam),
+        cmap="viridis",
+        rstride=2,
+        cstride=2,
+        linewidth=0.1,
+        edgecolor="k",
+        rasterized=True,
+    )
+    axis.set(xlabel="$u_1$", ylabel="$u_2$", zlabel="f", zlim=(0, RIM))
+    axis.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), title=f"λ = {lam:g}")
+    axis.view_init(elev=48, azim=-62)
+    axis.tick_params(labelsize=6, pad=-2)
+    axis.xaxis.labelpad = axis.yaxis.labelpad = axis.zaxis.labelpad = -7
+
+
+def _draw_levels(axis: Axes, surface: pd.DataFrame) -> None:
+    u_1, u_2, f = (surface[name].to_numpy().reshape(POINTS, POINTS) for name in ("u1", "u2", "f"))
+    axis.contour(u_1, u_2, f - f.min(), levels=LEVELS, cmap="viridis", linewidths=0.7)
+    axis.set(xlabel="$u_1$", ylabel="$u_2$", aspect="equal")
+    axis.grid(False)
+
+
+def _draw_optima(axis: Axes, lam: float) -> None:
+    if lam == 0:
+        angle = np.linspace(0, 2 * np.pi, 200)
+        radius = np.sqrt(M.item())
+        axis.plot(radius * np.cos(angle), radius * np.sin(angle), color=COLOURS[2], lw=1.8)
+    else:
+        axis.plot(*optima(lam).T, "o", color=COLOURS[2], label="optimum", **MARK)
+
+
+def draw_traces(data: pd.DataFrame) -> Figure:
+    """A panel for every λ: starts red, optima green, as in the paper."""
+    figure, axes = panels(3, height=2.5)
+    ticks = np.linspace(-REACH, REACH, 4 * POINTS)
+    u_1, u_2 = np.meshgrid(ticks, ticks)
+    for axis, lam in zip(axes, TRACE_LAMBDAS, strict=True):
+        runs = data[data["lam"] == lam]
+        f = landscape(u_1, u_2, lam)
+        axis.contour(
+            u_1, u_2, f - f.min(), levels=LEVELS, cmap="Greys_r", linewidths=0.5, alpha=0.7
+        )
+        drawn = ((COLOURS[0], "start"), (COLOURS[3], None))
+        for (colour, label), (_, run) in zip(drawn, runs.groupby("run"), strict=True):
+            axis.plot(run["u1"], run["u2"], color=colour, lw=0.6)
+            axis.plot(*run[["u1", "u2"]].iloc[0], "o", color=COLOURS[1], **MARK, label=label)
+        _draw_optima(axis, lam)
+        axis.set(xlabel="$u_1$", ylabel="$u_2$", aspect="equal")
+        axis.set_title(f"λ = {lam:g}", loc="left")
+        axis.grid(False)
+    axes[0].legend(loc="center", handletextpad=0)
+    return figure
