@@ -1,0 +1,189 @@
+"""Short trainings: the tables, what is asked of them, and what the figures show."""
+
+import numpy as np
+import pytest
+
+from lindrop.checks import CORRECTED
+from lindrop.dropout.dropblock import fixed_objective
+from lindrop.pal2020 import curves as module
+from lindrop.pal2020.curve_checks import (
+    dropblock_checks,
+    dropconnect_checks,
+    inputs_checks,
+    overlap_checks,
+)
+from lindrop.pal2020.curves import (
+    dropblock_curves,
+    dropconnect_curves,
+    inputs_curves,
+    overlap_curves,
+)
+from lindrop.pal2020.figures import (
+    draw_dropblock,
+    draw_dropconnect,
+    draw_inputs,
+    draw_overlap,
+    draw_schemes,
+    scheme_matrices,
+)
+from lindrop.pal2020.synthetic import synthetic
+
+SEED, ITERATIONS = 4, 2000
+
+
+@pytest.fixture(scope="module")
+def dropblock():
+    return dropblock_curves(SEED, (0.3, 0.5), iterations=ITERATIONS)
+
+
+@pytest.fixture(scope="module")
+def dropconnect():
+    return dropconnect_curves(SEED, iterations=ITERATIONS)
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    return inputs_curves(SEED, iterations=ITERATIONS)
+
+
+@pytest.fixture(scope="module")
+def overlap():
+    return overlap_curves(SEED, iterations=ITERATIONS)
+
+
+def failing(checks):
+    return {(check.what.split(";")[0], check.form) for check in checks if not check.holds}
+
+
+def labels(axis):
+    return [text.get_text() for text in axis.get_legend().get_texts()]
+
+
+def test_dropblock_costs_what_lemma_2_1_says_and_reaches_the_minimum(dropblock):
+    checks = dropblock_checks("fig1", dropblock)
+    assert len(checks) == 6
+    assert all(check.holds for check in checks)
+    for _, curve in dropblock.groupby("keep"):
+        assert curve["iteration"].iloc[[0, -1]].tolist() == [1, ITERATIONS]
+        assert curve["deterministic"].iloc[0] > 3 * curve["minimum"].iloc[0]
+        assert curve["deterministic"].min() >= curve["minimum"].iloc[0]
+
+
+def test_a_wrong_objective_and_a_wrong_minimum_are_seen(dropblock):
+    doubled = dropblock.assign(deterministic=2 * dropblock["deterministic"])
+    assert sum(not check.holds for check in dropblock_checks("fig1", doubled)) == 4
+    for factor in (0.9, 1.1):
+        shifted = dropblock.assign(minimum=factor * dropblock["minimum"])
+        assert sum(not check.holds for check in dropblock_checks("fig1", shifted)) == 2
+
+
+def test_masks_of_blocks_of_another_size_are_seen(monkeypatch):
+    """Trained with blocks of 25, held against the objective of blocks of 5."""
+    right = module.dropblock
+    other = right(50, 0.5, 25)
+
+    def mixed(nodes, keep, block):
+        return other._replace(characteristic=right(nodes, keep, block).characteristic)
+
+    monkeypatch.setattr(module, "dropblock", mixed)
+    checks = dropblock_checks("fig1", dropblock_curves(SEED, iterations=ITERATIONS))
+    assert not checks[0].holds
+
+
+def test_all_trainings_start_at_the_same_weights(dropblock, dropconnect):
+    x, y, u, v, _ = synthetic(np.random.default_rng(SEED))
+    for keep, first in dropblock.groupby("keep")["deterministic"].first().items():
+        assert first == pytest.approx(fixed_objective(y, x, u, v, 5, keep), rel=1e-12)
+    start = dropconnect.groupby("scheme").first()
+    expected = fixed_objective(y, x, u, v, 1, 0.5)
+    assert start.loc["dropout", "deterministic"] == pytest.approx(expected, rel=1e-12)
+    assert start.loc["DropConnect", "printed"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_theorem_4_1_misses_dropconnect_and_the_correction_does_not(dropconnect, inputs):
+    printed = "loss under the mask over Theorem 4.1"
+    for checks in (dropconnect_checks("fig3", dropconnect), inputs_checks(inputs)):
+        assert all(check.holds for check in checks if check.form == CORRECTED)
+        assert printed in {what for what, _ in failing(checks)}
+    independent, correlated = (
+        case["deterministic"].iloc[-1] / case["printed"].iloc[-1]
+        for _, case in inputs.groupby("inputs", sort=False)
+    )
+    assert correlated < 0.9 < independent < 0.99
+
+
+def test_overlapping_blocks_need_the_corrected_rate(overlap):
+    checks = overlap_checks(overlap)
+    assert len(checks) == 6
+    wrong = (
+        "last objective over the grid's, θ = 0.8, overlapping, printed θ′, with which a seed drops"
+    )
+    assert failing(checks) == {(wrong, "as printed")}
+    half = overlap[overlap["keep"] == 0.5].set_index("scheme")["smoothed"]
+    np.testing.assert_array_equal(
+        half["overlapping, printed θ′"], half["overlapping, corrected θ′"]
+    )
+
+
+def test_one_seed_gives_one_table():
+    tables = [dropconnect_curves(SEED, iterations=30) for _ in range(2)]
+    assert tables[0].equals(tables[1])
+    assert not tables[0].equals(dropconnect_curves(SEED + 1, iterations=30))
+
+
+def test_figures_1_and_5(dropblock):
+    figure = draw_dropblock(dropblock)
+    assert len(figure.axes) == 4
+    for (_, curve), (left, right) in zip(
+        dropblock.groupby("keep"), np.reshape(figure.axes, (-1, 2)), strict=True
+    ):
+        assert labels(left) == ["DropBlock, stochastic", "DropBlock, deterministic"]
+        assert labels(right) == ["DropBlock, deterministic", "minimum of Theorem 2.7"]
+        np.testing.assert_array_equal(left.lines[0].get_ydata(), curve["stochastic"])
+        np.testing.assert_array_equal(left.lines[1].get_ydata(), curve["deterministic"])
+        assert set(right.lines[1].get_ydata()) == {curve["minimum"].iloc[0]}
+
+
+def test_figures_3_and_6(dropconnect):
+    left, right = draw_dropconnect(dropconnect).axes
+    assert len(labels(left)) == len(labels(right)) == 3
+    connect = dropconnect[dropconnect["scheme"] == "DropConnect"]
+    for line, column in zip(left.lines, ("stochastic", "printed", "deterministic"), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), connect[column])
+    dropout = dropconnect[dropconnect["scheme"] == "dropout"]
+    np.testing.assert_array_equal(right.lines[0].get_ydata(), dropout["deterministic"])
+
+
+def test_figure_4(overlap):
+    first, second = draw_overlap(overlap).axes
+    assert len(labels(first)) == len(first.lines) == len(second.lines) == 4
+    for axis, (_, case) in zip((first, second), overlap.groupby("keep"), strict=True):
+        grid = case[case["scheme"] == "grid"]
+        np.testing.assert_array_equal(axis.lines[0].get_ydata(), grid["smoothed"])
+
+
+def test_the_figure_of_correlated_inputs(inputs):
+    left, right = draw_inputs(inputs).axes
+    assert len(labels(left)) == 3
+    assert labels(right) == [
+        *("Theorem 4.1 as printed", "independent inputs", "correlated inputs", "corrected")
+    ]
+    correlated = inputs[inputs["inputs"] == "correlated"]
+    ratio = correlated["deterministic"] / correlated["printed"]
+    np.testing.assert_array_equal(right.lines[-1].get_ydata(), ratio)
+
+
+def test_the_figure_of_characteristic_matrices():
+    matrices = scheme_matrices(SEED, nodes=10, draws=4000)
+    error = (matrices["exact"] - matrices["sampled"]).abs().groupby(matrices["scheme"]).max()
+    assert len(error) == 4
+    assert error.max() < 0.2
+    *axes, _ = draw_schemes(matrices).axes
+    for axis, (_, matrix) in zip(axes, matrices.groupby("scheme", sort=False), strict=True):
+        image = axis.images[0].get_array()
+        exact, sampled = (
+            matrix.pivot(index="i", columns="j", values=of) for of in ("exact", "sampled")
+        )
+        upper, lower = np.triu_indices(10), np.tril_indices(10, -1)
+        np.testing.assert_array_equal(image[upper], exact.to_numpy()[upper])
+        np.testing.assert_array_equal(image[lower], sampled.to_numpy()[lower])

@@ -1,0 +1,91 @@
+"""What Pal 2020 reads off Figures 1 and 3 to 6, asked of the tables of `curves`.
+
+Under its mask an iterate has the loss expected of it but for a factor of mean one. The mean of the
+factors along a training is given within standard errors: whatever came before, each has mean one.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from lindrop.checks import CORRECTED, PRINTED, Check, Form, at_least, at_most, equal
+
+STANDARD_ERRORS = 5
+GAP = 0.02  # as far above its minimum as training may end
+SAME = 0.01  # objectives of two trainings as different as noise leaves them
+ALIKE = 0.05  # hardly seen on the paper's log axis
+
+
+def dropblock_checks(claim: str, curves: pd.DataFrame) -> list[Check]:
+    """Of fig1 or fig5: masks cost what Lemma 2.1 says, and training ends at Theorem 2.7's value."""
+    found: list[Check] = []
+    for keep, curve in curves.groupby("keep"):
+        found.append(_mean_factor(claim, f"Lemma 2.1; θ = {keep:g}", curve, "deterministic"))
+        excess = curve["deterministic"].iloc[-1] / curve["minimum"].iloc[-1] - 1
+        what = f"last objective over the minimum, less 1, θ = {keep:g}"
+        found += [at_least(claim, what, excess, 0, 1e-9), at_most(claim, what, excess, GAP)]
+    return found
+
+
+def dropconnect_checks(claim: str, curves: pd.DataFrame) -> list[Check]:
+    """Of fig3 or fig6: whether DropConnect costs what dropout does (E18)."""
+    found: list[Check] = []
+    for keep, of_keep in curves.groupby("keep"):
+        connect, dropout = (of_keep[of_keep["scheme"] == s] for s in ("DropConnect", "dropout"))
+        found += _theorem_4_1(claim, f"θ = {keep:g}", connect)
+        ratio = _last(connect) / _last(dropout)
+        what = f"last objective of DropConnect over dropout's, θ = {keep:g}"
+        found += [
+            equal(claim, what, ratio, 1, SAME),
+            equal(claim, what, ratio, 1, ALIKE, CORRECTED),
+        ]
+    return found
+
+
+def inputs_checks(curves: pd.DataFrame) -> list[Check]:
+    """E18 along whole trainings, with independent and with correlated inputs."""
+    cases = curves.groupby("inputs", sort=False)
+    return [
+        check
+        for name, case in cases
+        for check in _theorem_4_1("dropconnect", f"{name} inputs", case)
+    ]
+
+
+def overlap_checks(curves: pd.DataFrame) -> list[Check]:
+    """Of fig4: overlapping blocks as good as a grid's once θ′ is right (E19)."""
+    found: list[Check] = []
+    for keep, of_keep in curves.groupby("keep"):
+        last = {name: _last(curve) for name, curve in of_keep.groupby("scheme")}
+        ratio = {name: value / last["grid"] for name, value in last.items()}
+        what = f"last objective over the grid's, θ = {keep:g}, overlapping, "
+        same, printed, corrected = (
+            ratio[f"overlapping, {of}"] for of in ("same θ", "printed θ′", "corrected θ′")
+        )
+        found += [
+            at_least("fig4", f"{what}same θ", same, 1 + ALIKE),
+            equal("fig4", f"{what}printed θ′, with which a seed drops", printed, 1, ALIKE),
+            equal("fig4", f"{what}corrected θ′", corrected, 1, ALIKE, CORRECTED),
+        ]
+    return found
+
+
+def _theorem_4_1(claim: str, of: str, curve: pd.DataFrame) -> Iterator[Check]:
+    yield _mean_factor(claim, f"Theorem 4.1; {of}", curve, "printed")
+    yield _mean_factor(
+        claim, f"Theorem 4.1, variances added; {of}", curve, "deterministic", CORRECTED
+    )
+
+
+def _mean_factor(
+    claim: str, of: str, curve: pd.DataFrame, column: str, form: Form = PRINTED
+) -> Check:
+    factors = curve["stochastic"] / curve[column]
+    tolerance = STANDARD_ERRORS * factors.std() / np.sqrt(len(factors))
+    what = f"loss under the mask over {of}; mean of {len(curve)} iterations; 5 standard errors"
+    return equal(claim, what, factors.mean(), 1, float(tolerance), form)
+
+
+def _last(curve: pd.DataFrame) -> float:
+    return float(curve["deterministic"].iloc[-1])

@@ -1,0 +1,230 @@
+"""What Pal 2020 proves of dropout's schemes (Lemma 2.1, Sections 3 and 4) and the rates of 5.3.
+
+Every mask of a small network is enumerated, so a formula has to agree to rounding. Two checks draw
+masks instead, at the size of the paper's experiments.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from lindrop.arrays import Matrix
+from lindrop.checks import CORRECTED, PRINTED, Check, Form, equal
+from lindrop.dropout.dropblock import fixed_objective
+from lindrop.dropout.samplers import (
+    Scheme,
+    characteristic_of,
+    dropblock,
+    dropout,
+    gaussian_noise,
+    overlapping_dropblock,
+    seed_keep_as_printed,
+    seed_keep_of,
+)
+from lindrop.dropout.structured import (
+    dropconnect_regulariser,
+    dropconnect_regulariser_as_printed,
+    dropout_regulariser,
+    dropout_regulariser_as_printed,
+    gradient,
+    loss,
+    objective,
+    regulariser,
+)
+from lindrop.pal2020.enumeration import (
+    Net,
+    every_mask,
+    mean_dropconnect_loss,
+    mean_loss,
+    outcomes,
+    small_net,
+)
+from lindrop.pal2020.synthetic import Noise, synthetic
+
+KEEP, NODES, BLOCK = 0.3, 6, 2
+ROUNDING = 1e-12  # relative
+DRAWS, DRAWS_AT_ONCE = 1000, 100
+STANDARD_ERRORS = 5
+
+
+def scheme_checks(seed: int) -> list[Check]:
+    nodes, connections, law, drawn = np.random.default_rng(seed).spawn(4)
+    net = small_net(nodes, NODES)
+    return [
+        *_lemma_2_1(net),
+        *_e11(net),
+        *_algorithm_1(net),
+        *_lemma_3_1(net, law),
+        *_sampled_lemma_3_1(drawn),
+        *_equations(net),
+        *_corollary_3_2(net),
+        *_section_4(small_net(connections, 3)),
+        *_e19(),
+    ]
+
+
+def _schemes() -> dict[str, Scheme]:
+    return {
+        "dropout": dropout(NODES, KEEP),
+        "DropBlock": dropblock(NODES, KEEP, BLOCK),
+        "overlapping DropBlock": overlapping_dropblock(NODES, KEEP, BLOCK),
+    }
+
+
+def _agree(claim: str, what: str, formula: float, mean: float, form: Form = PRINTED) -> Check:
+    return equal(claim, f"{what}; every mask", formula, mean, ROUNDING * abs(mean), form)
+
+
+def _distance(found: Matrix, wanted: Matrix) -> float:
+    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+
+
+def _lemma_2_1(net: Net) -> Iterator[Check]:
+    for block in (1, BLOCK, 3):
+        masks, probabilities = every_mask(dropblock(NODES, KEEP, block))
+        mean = mean_loss(net, net.hidden, masks / KEEP, probabilities)
+        formula = fixed_objective(net.y, net.x, net.u, net.v, block, KEEP)
+        what = f"Eqs. 4 and 5, d = {NODES}, r = {block}" + (", dropout" if block == 1 else "")
+        yield _agree("lemma_2_1", what, formula, mean, CORRECTED)
+
+
+def _e11(net: Net) -> Iterator[Check]:
+    """Each Kronecker product that Eq. 3 may mean, in full."""
+    formula = fixed_objective(net.y, net.x, net.u, net.v, BLOCK, KEEP)
+    blocks = NODES // BLOCK
+    readings: list[tuple[str, int, int, Form]] = [
+        ("diag(w) ⊗ I_{d/r}, w of d/r entries", blocks, blocks, PRINTED),
+        ("diag(w) ⊗ I_{d/r}, w of r entries", BLOCK, blocks, PRINTED),
+        ("diag(w) ⊗ I_r, w of d/r entries", blocks, BLOCK, CORRECTED),
+    ]
+    for what, coins, size, form in readings:
+        kept, probabilities = outcomes(coins, KEEP)
+        masks = np.stack([np.kron(np.diag(w), np.eye(size)).diagonal() for w in kept])
+        of = f"{what}, d = {NODES}, r = {BLOCK}"
+        yield equal("e11", f"rows of {of}", masks.shape[1], NODES, 0, form)
+        if masks.shape[1] == NODES:
+            mean = mean_loss(net, net.hidden, masks / KEEP, probabilities)
+            yield _agree("e11", f"Eqs. 4 and 5 with {of}", formula, mean, form)
+
+
+def _algorithm_1(net: Net) -> Iterator[Check]:
+    """Lines 7 to 9 under every mask, the steps of all samples together."""
+    x, y, u, v = net
+    for name in ("dropout", "DropBlock"):
+        scheme = _schemes()[name]
+        masks, probabilities = every_mask(scheme)
+        z = masks[:, None, :]
+        error = (u * z) @ v.T @ x / KEEP - y
+        by_u = np.tensordot(probabilities, error @ x.T @ (v * z) / KEEP, 1)
+        by_v = np.tensordot(probabilities, x @ error.transpose(0, 2, 1) @ (u * z) / KEEP, 1)
+        wanted = np.concatenate(gradient(y, u, v, x, scheme.characteristic)) / 2
+        what = f"mean step of {name} over all masks less half the gradient of Lemma 2.1, relative"
+        yield equal("algorithm_1", what, _distance(np.concatenate((by_u, by_v)), wanted), 0, 1e-12)
+
+
+def _lemma_3_1(net: Net, rng: np.random.Generator) -> Iterator[Check]:
+    """In a network with a ReLU; the last law is not one of dropping: any numbers, any chances."""
+    laws = {name: every_mask(scheme) for name, scheme in _schemes().items()}
+    laws["any law of seven masks"] = rng.normal(1, 1, (7, NODES)), rng.dirichlet(np.ones(7))
+    for name, (masks, probabilities) in laws.items():
+        mean = mean_loss(net, net.features, masks / (probabilities @ masks), probabilities)
+        characteristic = characteristic_of(masks, probabilities)
+        formula = objective(net.y, net.u, net.features, characteristic)
+        yield _agree("lemma_3_1", f"Eq. 14, {name}", formula, mean)
+
+
+def _sampled_lemma_3_1(rng: np.random.Generator) -> Iterator[Check]:
+    """Two laws with one C̄, at U₀ and V₀ of the synthetic set."""
+    data, *streams = rng.spawn(3)
+    problem = synthetic(data)
+    hidden = problem.v.T @ problem.x
+    scheme = overlapping_dropblock(len(hidden), seed_keep_of(0.5, 5), 5)
+    formula = objective(problem.y, problem.u, hidden, scheme.characteristic)
+    laws: dict[str, Noise] = {
+        "overlapping DropBlock": scheme.noise,
+        "Gaussian noise of its C̄": partial(gaussian_noise, scheme.characteristic),
+    }
+    for (name, noise), stream in zip(laws.items(), streams, strict=True):
+        losses = np.concatenate(
+            [
+                loss(problem.y, problem.u, noise(DRAWS_AT_ONCE, stream)[:, :, None] * hidden)
+                for _ in range(DRAWS // DRAWS_AT_ONCE)
+            ]
+        )
+        error = float(losses.std(ddof=1)) / np.sqrt(DRAWS)
+        what = f"Eq. 14 on the synthetic set: mean of {DRAWS} draws, {name}; 5 standard errors"
+        yield equal("lemma_3_1", what, losses.mean(), formula, STANDARD_ERRORS * error)
+
+
+def _equations(net: Net) -> Iterator[Check]:
+    scheme = _schemes()["overlapping DropBlock"]
+    masks, probabilities = every_mask(scheme)
+    mean = probabilities @ masks
+    output = net.u @ ((probabilities @ (masks / mean))[:, None] * net.features)
+    what = "mean output U diag(μ)⁻¹ diag(z) g(X) over all masks less U g(X), relative"
+    yield equal("equation_13", what, _distance(output, net.u @ net.features), 0, ROUNDING)
+
+    covariance = (masks - mean).T @ (probabilities[:, None] * (masks - mean))
+    terms = (net.u.T @ net.u) * (net.features @ net.features.T) / mean / mean[:, None]
+    double_sum = float(np.sum(covariance * terms))
+    formula = regulariser(net.u, net.features, scheme.characteristic)
+    yield _agree("equation_15", "⟨C̄, U'U ⊙ V'V⟩ as the double sum of c_ij", formula, double_sum)
+
+    for name in ("dropout", "DropBlock"):
+        scheme = _schemes()[name]
+        error = np.abs(characteristic_of(*every_mask(scheme)) - scheme.characteristic).max()
+        yield equal("equation_16", f"C̄ of {name} less that of all masks", error, 0, ROUNDING)
+
+
+def _corollary_3_2(net: Net) -> Iterator[Check]:
+    """E16: the two forms agree at θ = 1/2 alone."""
+    error = float(loss(net.y, net.u, net.features))
+    bare = dropout_regulariser_as_printed(net.u, net.features)
+    for claim, keep in (("corollary_3_2", KEEP), ("e16", KEEP), ("e16", 0.5)):
+        masks, probabilities = every_mask(dropout(NODES, keep))
+        mean = mean_loss(net, net.features, masks / keep, probabilities)
+        full = dropout_regulariser(net.u, net.features, keep)
+        what = f"Eq. 17 at θ = {keep:g}"
+        yield _agree(claim, f"{what}, as printed", error + bare, mean)
+        yield _agree(claim, f"{what}, times (1 − θ)/θ", error + full, mean, CORRECTED)
+
+
+def _section_4(net: Net) -> Iterator[Check]:
+    """E18: the step to Eq. 55 takes the entries of a column of Z for one and the same."""
+    orthogonal = np.linalg.qr(net.x.T)[0].T * np.arange(1, 5)[:, None]
+    relu = np.maximum(net.x - net.x.mean(), 0)
+    for claim, of, inputs in (
+        ("theorem_4_1", "features of a ReLU", relu),
+        ("corollary_4_2", "correlated inputs", net.x),
+        ("e18", "correlated inputs", net.x),
+        ("e18", "orthogonal inputs, MM' diagonal", orthogonal),
+    ):
+        mean = mean_dropconnect_loss(net, inputs, KEEP)
+        error = float(loss(net.y, net.u, net.v.T @ inputs))
+        printed = dropconnect_regulariser_as_printed(net.u, net.v, inputs, KEEP)
+        corrected = dropconnect_regulariser(net.u, net.v, inputs, KEEP)
+        yield _agree(claim, f"Theorem 4.1, {of}", error + printed, mean)
+        yield _agree(
+            claim, f"Theorem 4.1 with variances added, {of}", error + corrected, mean, CORRECTED
+        )
+
+
+def _e19() -> Iterator[Check]:
+    """How often a node is kept that r = 5 seeds can drop; θ is wanted."""
+    block = 5
+    for keep in (0.5, 0.8):
+        printed = seed_keep_as_printed(keep, block)
+        readings: list[tuple[str, float, Form]] = [
+            ("printed θ′, with which a seed keeps", printed, PRINTED),
+            ("printed θ′, with which a seed drops", 1 - printed, PRINTED),
+            ("θ′ = θ^{1/r}, with which a seed keeps", seed_keep_of(keep, block), CORRECTED),
+        ]
+        for what, harmless, form in readings:
+            masks, probabilities = every_mask(overlapping_dropblock(1, harmless, block))
+            kept = float(probabilities @ masks[:, 0])
+            yield equal("e19", f"{what}: a node is kept; θ = {keep}", kept, keep, ROUNDING, form)
+    scheme = _schemes()["overlapping DropBlock"]
+    error = np.abs(characteristic_of(*every_mask(scheme)) - scheme.characteristic).max()
+    what = "c̄_ij = θ^{−(1 − |i − j|/r)₊} − 1 less that of all masks"
+    yield equal("e19", what, error, 0, 1e-11, CORRECTED)
