@@ -16,6 +16,8 @@ from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
 
 MINE = """
+mianjy2018: {runs: 1}
+pal2020: {iterations: 100}
 datasets:
   mine:
     source: {format: csv, path: my.csv, user: user_id, item: product}

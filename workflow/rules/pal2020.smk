@@ -1,0 +1,225 @@
+# The figures of Pal 2020, and its claims checked.
+from lindrop.pal2020.claims import CLAIMS as PAL2020_CLAIMS
+
+PAL2020 = config["pal2020"]
+
+
+rule pal2020_checks:
+    output:
+        collect("<results>/experiments/pal2020/{claim}.json", claim=PAL2020_CLAIMS),
+    log:
+        "<logs>/pal2020_checks.log",
+    benchmark:
+        "<benchmarks>/pal2020_checks.tsv"
+    conda:
+        "../../envs/fit.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("pal2020_checks.py"),
+        seed=config["seed"],
+    script:
+        "../scripts/pal2020_checks.py"
+
+
+rule pal2020_fig1:
+    output:
+        png=report(
+            "<results>/figures/pal2020_fig1.png",
+            caption="../report/pal2020_fig1.rst",
+            category="Pal 2020",
+            labels={"figure": "Figure 1", "part": "DropBlock"},
+        ),
+        pdf="<results>/figures/pal2020_fig1.pdf",
+        csv="<results>/figures/pal2020_fig1.csv",
+        checks="<results>/experiments/pal2020/fig1.json",
+    log:
+        "<logs>/pal2020_fig1.log",
+    benchmark:
+        "<benchmarks>/pal2020_fig1.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("pal2020_fig1.py"),
+        seed=config["seed"],
+        iterations=PAL2020["iterations"],
+    script:
+        "../scripts/pal2020_fig1.py"
+
+
+rule pal2020_fig3:
+    output:
+        png=report(
+            "<results>/figures/pal2020_fig3.png",
+            caption="../report/pal2020_fig3.rst",
+            category="Pal 2020",
+            labels={"figure": "Figure 3", "part": "DropConnect"},
+        ),
+        pdf="<results>/figures/pal2020_fig3.pdf",
+        csv="<results>/figures/pal2020_fig3.csv",
+        checks="<results>/experiments/pal2020/fig3.json",
+    log:
+        "<logs>/pal2020_fig3.log",
+    benchmark:
+        "<benchmarks>/pal2020_fig3.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("pal2020_fig3.py"),
+        seed=config["seed"],
+        iterations=PAL2020["iterations"],
+    script:
+        "../scripts/pal2020_fig3.py"
+
+
+rule pal2020_fig4:
+    output:
+        png=report(
+            "<results>/figures/pal2020_fig4.png",
+            caption="../report/pal2020_fig4.rst",
+            category="Pal 2020",
+            labels={"figure": "Figure 4", "part": "overlapping blocks"},
+        ),
+        pdf="<results>/figures/pal2020_fig4.pdf",
+        csv="<results>/figures/pal2020_fig4.csv",
+        checks="<results>/experiments/pal2020/fig4.json",
+    log:
+        "<logs>/pal2020_fig4.log",
+    benchmark:
+        "<benchmarks>/pal2020_fig4.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("pal2020_fig4.py"),
+        seed=config["seed"],
+        iterations=PAL2020["iterations"],
+    script:
+        "../scripts/pal2020_fig4.py"
+
+
+rule pal2020_fig5:
+    output:
+        png=report(
+            "<results>/figures/pal2020_fig5.png",
+            caption="../report/pal2020_fig5.rst",
+            category="Pal 2020",
+            labels={"figure": "Figure 5", "part": "DropBlock, more θ"},
+        ),
+        pdf="<results>/figures/pal2020_fig5.pdf",
+        csv="<results>/figures/pal2020_fig5.csv",
+        checks="<results>/experiments/pal2020/fig5.json",
+    log:
+        "<logs>/pal2020_fig5.log",
+    benchmark:
+        "<benchmarks>/pal2020_fig5.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("pal2020_fig5.py"),
+        seed=config["seed"],
+        iterations=PAL2020["iterations"],
+    script:
+        "../scripts/pal2020_fig5.py"
+
+
+rule pal2020_fig6:
+    output:
+        png=report(
+            "<results>/figures/pal2020_fig6.png",
+            caption="../report/pal2020_fig6.rst",
+            category="Pal 2020",
+            labels={"figure": "Figure 6", "part": "DropConnect, more θ"},
+        ),
+        pdf="<results>/figures/pal2020_fig6.pdf",
+        csv="<results>/figures/pal2020_fig6.csv",
+        checks="<results>/experiments/pal2020/fig6.json",
+    log:
+        "<logs>/pal2020_fig6.log",
+    benchmark:
+        "<benchmarks>/pal2020_fig6.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("pal2020_fig6.py"),
+        seed=config["seed"],
+        iterations=PAL2020["iterations"],
+    script:
+        "../scripts/pal2020_fig6.py"
+
+
+rule pal2020_dropconnect:
+    output:
+        png=report(
+            "<results>/figures/pal2020_dropconnect.png",
+            caption="../report/pal2020_dropconnect.rst",
+            category="Pal 2020",
+            labels={"figure": "DropConnect", "part": "correlated inputs"},
+        ),
+        pdf="<results>/figures/pal2020_dropconnect.pdf",
+        csv="<results>/figures/pal2020_dropconnect.csv",
+        checks="<results>/experiments/pal2020/dropconnect.json",
+    log:
+        "<logs>/pal2020_dropconnect.log",
+    benchmark:
+        "<benchmarks>/pal2020_dropconnect.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("pal2020_dropconnect.py"),
+        seed=config["seed"],
+        iterations=PAL2020["iterations"],
+    script:
+        "../scripts/pal2020_dropconnect.py"
+
+
+rule pal2020_schemes:
+    output:
+        png=report(
+            "<results>/figures/pal2020_schemes.png",
+            caption="../report/pal2020_schemes.rst",
+            category="Pal 2020",
+            labels={"figure": "Characteristic matrices", "part": "schemes"},
+        ),
+        pdf="<results>/figures/pal2020_schemes.pdf",
+        csv="<results>/figures/pal2020_schemes.csv",
+    log:
+        "<logs>/pal2020_schemes.log",
+    benchmark:
+        "<benchmarks>/pal2020_schemes.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=code("pal2020_schemes.py"),
+        seed=config["seed"],
+    script:
+        "../scripts/pal2020_schemes.py"

@@ -1,0 +1,7 @@
+from lindrop.mianjy2018.convergence import convergence
+from lindrop.reporting import job
+from lindrop.store.curves import write_curves
+
+with job(snakemake.log[0]):
+    curves = convergence(snakemake.params.seed, snakemake.params.runs)
+    write_curves(snakemake.output[0], curves)

@@ -1,0 +1,12 @@
+from lindrop.figures import save
+from lindrop.pal2020.curve_checks import overlap_checks
+from lindrop.pal2020.curves import overlap_curves
+from lindrop.pal2020.figures import draw_overlap
+from lindrop.reporting import job
+from lindrop.store.checks import write_checks
+
+with job(snakemake.log[0]):
+    params = snakemake.params
+    curves = overlap_curves(params.seed, iterations=params.iterations)
+    save(draw_overlap(curves), curves, snakemake.output)
+    write_checks(snakemake.output.checks, "pal2020", "fig4", overlap_checks(curves))

@@ -1,0 +1,12 @@
+from lindrop.figures import save
+from lindrop.pal2020.curve_checks import dropconnect_checks
+from lindrop.pal2020.curves import MORE_KEEPS, dropconnect_curves
+from lindrop.pal2020.figures import draw_dropconnect
+from lindrop.reporting import job
+from lindrop.store.checks import write_checks
+
+with job(snakemake.log[0]):
+    params = snakemake.params
+    curves = dropconnect_curves(params.seed, MORE_KEEPS, iterations=params.iterations)
+    save(draw_dropconnect(curves), curves, snakemake.output)
+    write_checks(snakemake.output.checks, "pal2020", "fig6", dropconnect_checks("fig6", curves))

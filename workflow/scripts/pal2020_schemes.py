@@ -1,0 +1,7 @@
+from lindrop.figures import save
+from lindrop.pal2020.figures import draw_schemes, scheme_matrices
+from lindrop.reporting import job
+
+with job(snakemake.log[0]):
+    matrices = scheme_matrices(snakemake.params.seed)
+    save(draw_schemes(matrices), matrices, snakemake.output)
