@@ -86,7 +86,7 @@ def test_every_rule_has_its_environment_and_every_environment_its_rule():
     assert {env for _, envs, _ in rules() for env in envs} == set(ENVS)
 
 
-PACKAGE = {"mpl_toolkits": "matplotlib", "yaml": "pyyaml", "matplotlib": "matplotlib-base"}
+PACKAGE = {"mpl_toolkits": "matplotlib-base", "yaml": "pyyaml", "matplotlib": "matplotlib-base"}
 KNOWN = {"lindrop", "snakemake", *sys.stdlib_module_names}
 
 

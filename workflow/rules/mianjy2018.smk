@@ -87,7 +87,7 @@ rule mianjy2018_convergence:
     benchmark:
         "<benchmarks>/mianjy2018_convergence.tsv"
     conda:
-        "../../envs/fit.yaml"
+        "../../envs/figures.yaml"
     threads: HEAVY
     resources:
         mem_mb=1000,
