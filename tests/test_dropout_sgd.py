@@ -17,13 +17,14 @@ from lindrop.dropout.sgd import (
 )
 from lindrop.mianjy2018 import convergence as figure_3
 from lindrop.mianjy2018.convergence import (
+    averages,
     convergence,
     convergence_checks,
-    draw_convergence,
     random_frame,
     summary,
     target,
 )
+from lindrop.mianjy2018.convergence_figure import draw_convergence
 
 OUTPUTS, INPUTS, NODES, ETA = 5, 4, 3, 0.1
 
@@ -263,3 +264,16 @@ def test_the_figure_says_how_many_runs_it_shows():
     (legend,) = figure.legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert texts == ["mean of 3 runs; the paper: 50", "all runs", "global optimum"]
+
+
+def test_the_figures_data_are_its_averages_and_the_final_gap():
+    curves = invented()
+    data = averages(curves)
+    assert len(data) == len(curves) / curves["run"].nunique()
+    assert set(data["runs"]) == {curves["run"].nunique()}
+    last = data.groupby(["width", "lam"]).last()
+    np.testing.assert_allclose(
+        last["final_gap"], last["objective_mean"] / last["optimum"] - 1, atol=1e-12
+    )
+    assert (data["objective_low"] <= data["objective_mean"]).all()
+    assert (data["objective_mean"] <= data["objective_high"]).all()

@@ -87,7 +87,7 @@ rule mianjy2018_convergence:
     benchmark:
         "<benchmarks>/mianjy2018_convergence.tsv"
     conda:
-        "../../envs/figures.yaml"
+        "../../envs/fit.yaml"
     threads: HEAVY
     resources:
         mem_mb=1000,
