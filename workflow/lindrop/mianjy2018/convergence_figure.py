@@ -44,7 +44,7 @@ def _draw_runs(axis: Axes, case: pd.DataFrame, what: str, colour: str, label: st
 
 def _explain(figure: Figure, axis: Axes, runs: int) -> None:
     curve, optimum = axis.lines
-    (band,) = axis.collections
+    (shade,) = axis.collections
     spread = "all runs" if band(runs) == (0, 1) else "10 to 90 % of the runs"
     labels = [f"mean of {runs} runs; the paper: {PAPER_RUNS}", spread, "global optimum"]
-    figure.legend([curve, band, optimum], labels, loc="outside lower center", ncols=3)
+    figure.legend([curve, shade, optimum], labels, loc="outside lower center", ncols=3)
