@@ -117,6 +117,13 @@ def test_the_other_configurations_can_be_planned(name, project):
     assert not project.path("results/downloads").exists()
 
 
+def test_the_experiments_at_the_papers_size_are_planned_without_any_data(project):
+    output = project.ok(
+        "snakemake -n --cores 8 results/figures/mianjy2018_fig3.pdf --configfile config/dropout.yaml"
+    )
+    assert rules_run(output) == ["mianjy2018_convergence", "mianjy2018_fig3"]
+
+
 def test_heavy_rules_take_every_core(project):
     both = SMALL + RATINGS.replace("datasets:\n", "") % ("", "path: README.md")
     project.write("config/both.yaml", both)
