@@ -118,9 +118,8 @@ def test_the_other_configurations_can_be_planned(name, project):
 
 
 def test_the_experiments_at_the_papers_size_are_planned_without_any_data(project):
-    output = project.ok(
-        "snakemake -n --cores 8 results/figures/mianjy2018_fig3.pdf --configfile config/dropout.yaml"
-    )
+    figure = "results/figures/mianjy2018_fig3.pdf"
+    output = project.ok(f"snakemake -n --cores 8 {figure} --configfile config/dropout.yaml")
     assert rules_run(output) == ["mianjy2018_convergence", "mianjy2018_fig3"]
 
 
