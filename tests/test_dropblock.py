@@ -26,7 +26,7 @@ from lindrop.dropout.k_support import (
 )
 from lindrop.dropout.objective import lam_of
 from lindrop.dropout.optimum import optimal_value
-from lindrop.pal2020 import closed_forms
+from lindrop.pal2020 import closed_form_errata, closed_forms, references
 
 RNG = np.random.default_rng(0)
 Y, U, V = RNG.normal(size=(4, 7)), RNG.normal(size=(4, 6)), RNG.normal(size=(5, 6))
@@ -64,7 +64,7 @@ def test_the_mean_over_all_masks_is_the_objective(r, keep):
     assert fixed_objective(Y, X, U, V, r, keep) == pytest.approx(mean, rel=1e-13)
     beta = beta_at(keep, r, 6)
     assert objective(Y, X, U, V, r, beta) == pytest.approx(mean, rel=1e-13)
-    assert closed_forms.masked_objective(Y, X, U, V, r, keep) == pytest.approx(mean, rel=1e-13)
+    assert references.masked_objective(Y, X, U, V, r, keep) == pytest.approx(mean, rel=1e-13)
 
 
 def test_norms_of_blocks_need_no_products():
@@ -148,7 +148,7 @@ def test_two_blocks_of_two_share_three_directions_badly():
     """E15 at Y = I₃: one direction is in both blocks, each of the others in one of them."""
     rng = np.random.default_rng(8)
     for beta in (0.25, 0.5, 1.0):
-        ends = closed_forms.dropblock_minima(np.eye(3), np.eye(3), 2, beta, 2, rng)
+        ends = references.dropblock_minima(np.eye(3), np.eye(3), 2, beta, 2, rng)
         shared, single = beta / (1 + beta), 2 * beta / (1 + 2 * beta)
         assert ends[0].value == pytest.approx(shared + 2 * single, rel=1e-9)
         assert ends[0].value > optimum(np.eye(3), 2, beta).value + 0.03
@@ -206,7 +206,7 @@ MUTANTS = {
     "beta_at": (lambda keep, r, d: lam_of(keep), {"proposition_3_3", "e17"}),
     "adaptive_keep": (lambda keep, r, d: keep, {"equation_7"}),
     "omega": (lambda u, v, x, r, keep: lam_of(keep), {"lemma_2_2"}),
-    "every_mask": (lambda k, keep: (np.ones((1, k)), np.ones(1)), {"equation_8"}),
+    "outcomes": (lambda k, keep: (np.ones((1, k)), np.ones(1)), {"equation_8"}),
     "squared_block_norms": (lambda u, v, x, r: np.arange(1, u.shape[1] // r + 1), {"theorem_2_5"}),
     "conjugate_minimiser": (lambda problem: problem.m / 2, {"theorem_2_6", "theorem_2_7"}),
 }
@@ -216,7 +216,9 @@ MUTANTS = {
 def test_a_mutant_is_seen(name, checks, monkeypatch):
     """Wrong where it is used, a function makes checks fail that hold."""
     mutant, claims = MUTANTS[name]
-    monkeypatch.setattr(closed_forms, name, mutant)
+    for module in (closed_forms, closed_form_errata, references):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, mutant)
     monkeypatch.setattr(closed_forms, "PROBLEMS", 40)
     mutated = closed_forms.closed_form_checks(3)
     newly = {

@@ -8,6 +8,7 @@ import pytest
 from lindrop.checks import CORRECTED, PRINTED
 from lindrop.dropout import structured
 from lindrop.dropout.dropblock import fixed_objective
+from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.objective import lam_of
 from lindrop.dropout.samplers import (
     characteristic_of,
@@ -20,7 +21,7 @@ from lindrop.dropout.samplers import (
     seed_keep_of,
 )
 from lindrop.pal2020 import schemes
-from lindrop.pal2020.enumeration import every_mask, mean_dropconnect_loss, outcomes, small_net
+from lindrop.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
 from lindrop.pal2020.schemes import scheme_checks
 from lindrop.pal2020.synthetic import Problem, synthetic, train
 

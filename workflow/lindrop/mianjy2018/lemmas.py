@@ -6,6 +6,7 @@ import numpy as np
 
 from lindrop.arrays import Matrix, Vector
 from lindrop.checks import CORRECTED, Check, at_most, equal
+from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.objective import (
     expected_loss,
     gradient,
@@ -29,13 +30,6 @@ def lemma_checks(seed: int) -> list[Check]:
     ]
 
 
-def every_mask(width: int, keep: float) -> tuple[Matrix, Vector]:
-    """All 2^width masks of the hidden nodes, and their probabilities."""
-    masks = np.array(list(product((0.0, 1.0), repeat=width)))
-    kept = masks.sum(axis=1)
-    return masks, keep**kept * (1 - keep) ** (width - kept)
-
-
 def white_inputs(columns: int) -> Matrix:
     """±√d e_i, all equally likely: a distribution with E[xx'] = I exactly."""
     corners = np.concatenate((np.eye(columns), -np.eye(columns)))
@@ -44,7 +38,7 @@ def white_inputs(columns: int) -> Matrix:
 
 def enumerated_objective(m: Matrix, u: Matrix, v: Matrix, keep: float) -> float:
     """f(U, V) of Eq. 1, over every mask and input: E‖Mx − (1/θ) U diag(b) V'x‖²."""
-    masks, probability = every_mask(u.shape[1], keep)
+    masks, probability = outcomes(u.shape[1], keep)
     x = white_inputs(m.shape[1])
     answers = np.einsum("ir,br,nr->bni", u, masks, x @ v) / keep
     losses = np.sum((x @ m.T - answers) ** 2, axis=2).mean(axis=1)
@@ -53,7 +47,7 @@ def enumerated_objective(m: Matrix, u: Matrix, v: Matrix, keep: float) -> float:
 
 def enumerated_step(m: Matrix, u: Matrix, v: Matrix, keep: float) -> tuple[Matrix, Matrix]:
     """Mean of what Algorithm 1 subtracts from U and V at η = 1, over every mask and input."""
-    masks, probability = every_mask(u.shape[1], keep)
+    masks, probability = outcomes(u.shape[1], keep)
     x = white_inputs(m.shape[1])
     hidden = masks[:, None, :] * (x @ v)
     error = hidden @ u.T / keep - x @ m.T

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lindrop.arrays import Matrix, Vector
+from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.samplers import Scheme
 from lindrop.dropout.structured import loss
 
@@ -31,12 +32,6 @@ def small_net(rng: np.random.Generator, nodes: int) -> Net:
     """Inputs with a mean, hence correlated."""
     x, y, u, v = (rng.normal(size=shape) for shape in ((4, 5), (3, 5), (3, nodes), (4, nodes)))
     return Net(x + 1, y, u, v)
-
-
-def outcomes(coins: int, heads: float) -> tuple[Matrix, Vector]:
-    """Every outcome of independent coins, a row each, and its probability."""
-    kept = (np.arange(1 << coins)[:, None] >> np.arange(coins)) & 1 == 1
-    return kept, np.where(kept, heads, 1 - heads).prod(axis=1)
 
 
 def every_mask(scheme: Scheme) -> tuple[Matrix, Vector]:

@@ -12,6 +12,7 @@ import numpy as np
 from lindrop.arrays import Matrix
 from lindrop.checks import CORRECTED, PRINTED, Check, Form, equal
 from lindrop.dropout.dropblock import fixed_objective
+from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.samplers import (
     Scheme,
     characteristic_of,
@@ -37,7 +38,6 @@ from lindrop.pal2020.enumeration import (
     every_mask,
     mean_dropconnect_loss,
     mean_loss,
-    outcomes,
     small_net,
 )
 from lindrop.pal2020.synthetic import Noise, synthetic
