@@ -4,7 +4,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ def load_schema(path: Path) -> Schema:
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """The configuration with every default filled in; UserError on the first mistake."""
     filled = _check(_plain(config), schema, "")
+    for key, source in sources(filled):
+        _check_source(key, source)
     for name, entry in filled["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
     downloads(filled)
@@ -198,16 +200,21 @@ def allowed(schema: Schema) -> str:
     return " or ".join(words) + (f" ({', '.join(bounds)})" if bounds else "")
 
 
+def _check_source(key: str, source: dict[str, Any]) -> None:
+    if source.get("format") == "synthetic":
+        return
+    if source["path"] is None and source["url"] is None:
+        raise UserError(f"config: {key}: neither path nor url is given; set one of them")
+    if source["path"] is not None:
+        source["path"] = _checked_path(f"{key}.path", source["path"], "file")
+
+
 def _check_dataset(key: str, entry: dict[str, Any]) -> None:
     """What one key alone cannot show to be impossible."""
     source, protocol = entry["source"], entry["protocol"]
     if source["format"] == "synthetic":
         _check_synthetic(key, source, protocol)
         return
-    if source["path"] is None and source["url"] is None:
-        raise UserError(f"config: {key}.source: neither path nor url is given; set one of them")
-    if source["path"] is not None:
-        source["path"] = _checked_path(f"{key}.source.path", source["path"], "file")
     if protocol["min_rating"] is not None and source.get("rating", "in the format") is None:
         raise mistake(
             f"{key}.protocol.min_rating",
@@ -257,14 +264,22 @@ def download_name(url: str) -> str:
     return re.split("[?#]", url)[0].rpartition("/")[2]
 
 
+def sources(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Everything that is read from a file or downloaded, with its key."""
+    for name, entry in config["datasets"].items():
+        yield f"datasets.{name}.source", entry["source"]
+    for name, parts in config["images"].items():
+        for part, file in parts.items():
+            yield f"images.{name}.{part}", file
+
+
 def downloads(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """What is known of every file that may be downloaded, by name: datasets can share one.
 
     Addresses are collected from all entries that name the file; what they state of it must agree.
     """
     files: dict[str, dict[str, Any]] = {}
-    for name, entry in config["datasets"].items():
-        source, key = entry["source"], f"datasets.{name}.source"
+    for key, source in sources(config):
         url = source.get("url")
         if url is None:
             continue
@@ -276,7 +291,7 @@ def downloads(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 raise mistake(
                     f"{key}.{fact}",
                     source[fact],
-                    f"what another dataset states of {download_name(url)}, {known[fact]}",
+                    f"what another entry states of {download_name(url)}, {known[fact]}",
                 )
         known["urls"] += [mirror for mirror in source["mirrors"] if mirror not in known["urls"]]
     return files

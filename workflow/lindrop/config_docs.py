@@ -18,13 +18,16 @@ INTRODUCTION = """\
 |---|---|
 | `config.yaml` | the default: data that the generator makes, nothing downloaded |
 | `ml-1m.yaml` | a small real run: one download of 6 MB |
+| `dropout.yaml` | the experiments of the dropout papers at the papers' sizes, all else as by default |
 | `paper.yaml` | ML-20M, Netflix and MSD at the paper's settings |
 
-`snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default;
-`--config data_dir=/folder` changes single keys. A mistake stops the run before any job, with one
+`snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default, or on
+top of it if it names no `datasets`; `--config data_dir=/folder` changes single keys. A mistake stops the run before any job, with one
 line that names the key, the value and what is allowed. (A file that is not YAML at all is reported
 by Snakemake, which reads it first.)
 """
+
+FILE = "What is left out of a file that is given is null, not what is published of another."
 
 
 def readme(schema: Schema) -> str:
@@ -39,6 +42,12 @@ def readme(schema: Schema) -> str:
         formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
         lines += _section(f"`datasets.<name>.source` with format {formats}", source)
     lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
+    for name in ("mianjy2018", "pal2020"):
+        lines += _section(f"`{name}`", schema["properties"][name])
+    for name, files in schema["properties"]["images"]["properties"].items():
+        lines += _section(f"`images.{name}`", files)
+    one_file = files["properties"].popitem()[1]
+    lines += _section("A file of `images`", one_file | {"description": FILE})
     return "\n".join(lines)
 
 
@@ -57,7 +66,12 @@ def _type(key: Schema) -> str:
 
 
 def _default(name: str, key: Schema, required: list[str]) -> str:
-    return "*required*" if name in required else f"`{_yaml(key.get('default'))}`"
+    default = key.get("default")
+    if name in required:
+        return "*required*"
+    if isinstance(default, dict) and "url" in default:
+        return f"{default['url']} with its published size and checksums"
+    return f"`{_yaml(default)}`"
 
 
 def _yaml(value: Any) -> str:

@@ -78,9 +78,8 @@ def protocol(wildcards):
     return DATASETS[wildcards.dataset]["protocol"]
 
 
-def local_file(name):
-    """A dataset's file on this machine: `path`, else found in `data_dir`, else None."""
-    entry = DATASETS[name]["source"]
+def local_copy(entry, name):
+    """A file on this machine: `path`, else found in `data_dir` or its folder `name`, else None."""
     if entry["path"] is not None:
         return entry["path"]
     if config["data_dir"] is not None:
@@ -92,19 +91,37 @@ def local_file(name):
     return None
 
 
-def download(name):
-    """Where a dataset's download is kept."""
-    return f"<results>/downloads/{download_name(DATASETS[name]['source']['url'])}"
+def local_file(name):
+    """A dataset's file on this machine, or None."""
+    return local_copy(DATASETS[name]["source"], name)
+
+
+def download(entry):
+    """Where a download is kept."""
+    return f"<results>/downloads/{download_name(entry['url'])}"
 
 
 def source_file(wildcards):
     """The dataset's file: local, else to be downloaded."""
-    return local_file(wildcards.dataset) or download(wildcards.dataset)
+    return local_file(wildcards.dataset) or download(
+        DATASETS[wildcards.dataset]["source"]
+    )
 
 
 def source_url(wildcards):
     """The note from where a download came; nothing for a local file."""
-    return [] if local_file(wildcards.dataset) else f"{download(wildcards.dataset)}.url"
+    return [] if local_file(wildcards.dataset) else f"{source_file(wildcards)}.url"
+
+
+def image_files(wildcards):
+    """Every part of a set of images: local, else to be downloaded, with the note from where."""
+    files = {}
+    for part, entry in config["images"][wildcards.images].items():
+        local = local_copy(entry, wildcards.images)
+        files[part] = local or download(entry)
+        if not local:
+            files[f"{part}_url"] = f"{download(entry)}.url"
+    return files
 
 
 # When a job fails, Snakemake deletes what it had made before, but would not miss that beside an older
@@ -112,9 +129,8 @@ def source_url(wildcards):
 # led to its input: it then asks for it again, and fails again, until the mistake is mended.
 
 
-def file_state(name):
-    """What tells that a local file, or one in a local folder, changed."""
-    file = local_file(name) if name in FROM_FILES else None
+def file_state(file):
+    """What tells that a local file, or one in a local folder, changed; nothing of a download."""
     files = files_below(Path(file)) if file else []
     return [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
 
@@ -123,7 +139,10 @@ def source_state(name):
     """The same, with where the file comes from, what is known of it and how it is read."""
     source = DATASETS[name]["source"]
     known = {key: source[key] for key in source if key != "mirrors"}
-    return {"source": known, "files": file_state(name)}
+    return {
+        "source": known,
+        "files": file_state(local_file(name) if name in FROM_FILES else None),
+    }
 
 
 def dataset_state(name):
@@ -134,6 +153,18 @@ def dataset_state(name):
         "code": [code(first), code("split.py")],
         "seed": config["seed"] if name in SYNTHETIC else None,
     }
+
+
+def images_state(name):
+    """What tells a set of images from another, and how it is read."""
+    parts = config["images"][name]
+    return {
+        part: [
+            {key: entry[key] for key in entry if key != "mirrors"},
+            file_state(local_copy(entry, name)),
+        ]
+        for part, entry in parts.items()
+    } | {"code": code("read_images.py")}
 
 
 def gram_state(name):

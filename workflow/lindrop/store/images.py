@@ -1,0 +1,31 @@
+"""images.h5: a set of images.
+
+images   uint8[n, ...]   grey levels n × rows × columns, or n × colours × rows × columns
+labels   uint8[n]        0 to 9
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lindrop.store.hdf5 import COMPRESSED, Source, create_file, open_file
+
+KIND = "images/1"
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def write_images(path: str | Path, images: Bytes, labels: Bytes, source: Source) -> None:
+    with create_file(path, KIND, source, (images, labels)) as file:
+        file.create_dataset("images", data=images, **COMPRESSED)
+        file.create_dataset("labels", data=labels)
+
+
+def read_images(path: str | Path, first: int | None = None) -> tuple[Bytes, Bytes, dict[str, Any]]:
+    """The images, or the first of them, their labels, and where they came from."""
+    with open_file(path, KIND) as file:
+        images, labels = (file[name][:first] for name in ("images", "labels"))
+        return images, labels, json.loads(file.attrs["source"])

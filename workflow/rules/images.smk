@@ -1,0 +1,28 @@
+# Published sets of images, for the experiments that ask for them.
+
+
+rule read_images:
+    input:
+        unpack(image_files),
+    output:
+        "<results>/data/images/{images}.h5",
+    log:
+        "<logs>/read_images/{images}.log",
+    benchmark:
+        "<benchmarks>/read_images/{images}.tsv"
+    wildcard_constraints:
+        images=one_of(config["images"]),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=1500,
+        runtime=30,
+    params:
+        state=lambda wildcards: images_state(wildcards.images),
+        expected=lambda wildcards: {
+            part: {fact: entry[fact] for fact in ("bytes", "sha256", "md5")}
+            for part, entry in config["images"][wildcards.images].items()
+        },
+    script:
+        "../scripts/read_images.py"
