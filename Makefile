@@ -18,7 +18,7 @@ run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/
 	@echo "Tables are in results/tables/, figures in results/figures/"
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
-	@$(RUN) python -m pytest
+	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
 
 lint: .venv/ready-dev  ## formatting, style, types, Snakemake's own lint
 	@$(BIN)/ruff check --quiet $(CODE)

@@ -42,6 +42,14 @@ def test_a_file_per_claim_read_back_as_written(tmp_path):
     assert (content["paper"], content["checks"][0]["verdict"]) == ("paper2000", "fails")
 
 
+def test_what_is_not_a_number_stays_so_and_the_file_is_json(tmp_path):
+    write_checks(tmp_path / "a.json", "p", "a", [equal("a", "one", np.nan, 1)])
+    assert "NaN" not in (tmp_path / "a.json").read_text(encoding="utf-8")
+    (check,) = read_checks(tmp_path / "a.json")
+    assert np.isnan(check.computed)
+    assert check.verdict == "fails"
+
+
 def test_the_verdict_in_the_file_is_not_believed(tmp_path):
     write_checks(tmp_path / "a.json", "p", "a", [equal("a", "one", 3, 1)])
     text = (tmp_path / "a.json").read_text(encoding="utf-8").replace("fails", "holds")

@@ -19,11 +19,11 @@ from lindrop.mianjy2018 import convergence as figure_3
 from lindrop.mianjy2018.convergence import (
     averages,
     convergence,
-    convergence_checks,
     random_frame,
     summary,
     target,
 )
+from lindrop.mianjy2018.convergence_checks import convergence_checks, equalised_after
 from lindrop.mianjy2018.convergence_figure import draw_convergence
 
 OUTPUTS, INPUTS, NODES, ETA = 5, 4, 3, 0.1
@@ -217,16 +217,16 @@ def test_threads_and_further_runs_change_no_bit(small, monkeypatch):
     assert ends.nunique() == 12  # every run has its own numbers
 
 
-def invented(final=1.01, bump=0.0, slower=1.0, left=0.0):
+def invented(final=1.01, bump=0.0, slower=1.0, left=0.0, runs=10):
     """Runs whose variance falls as 1/(1 + λ step), a little apart; of λ = 1 it may be slower."""
     curves = pd.DataFrame(
-        product((20, 80), (0.1, 0.5, 1.0), (1, 2, 3), range(0, 1000, 5)),
+        product((20, 80), (0.1, 0.5, 1.0), range(1, runs + 1), range(0, 1000, 5)),
         columns=["width", "lam", "run", "step"],
     )
     step, lam = curves["step"], curves["lam"]
     fall = 1 / (1 + step * np.where(lam == 1, lam / slower, lam))
     curves["variance"] = (fall + bump * (step == 500) + left) * (1 + curves["run"] / 100)
-    curves["objective"] = np.where(step < 995, 9.0, np.where(curves["run"] == 3, final, 1.01))
+    curves["objective"] = np.where(step < 995, 9.0, np.where(curves["run"] == runs, final, 1.01))
     return curves.assign(optimum=1.0)
 
 
@@ -234,14 +234,14 @@ def invented(final=1.01, bump=0.0, slower=1.0, left=0.0):
     ("curves", "refuted"),
     [
         (invented(), []),
-        (invented(final=1.05), ["relative gap"]),
+        (invented(final=1.15), ["relative gap"]),
         (invented(final=np.nan), ["relative gap"]),
         (invented(left=0.02), ["variance of importance"]),
         (invented(bump=0.01), ["r = 20: largest rise", "r = 80: largest rise"]),
-        (invented(slower=2.4), ["r = 20: steps until", "r = 80: steps until"]),
+        (invented(slower=2.4), [f"r = {r}: steps until" for r in (20, 80)]),
         (
             invented(slower=5),
-            [f"r = {r}: {what} until" for r in (20, 80) for what in ("steps", "steps × θ")],
+            [f"r = {r}: {what} until" for r in (20, 80) for what in ("steps", "θ × steps")],
         ),
     ],
 )
@@ -251,14 +251,31 @@ def test_every_claim_can_be_refuted(curves, refuted):
     assert all(map(str.startswith, found, refuted))
 
 
-def test_one_run_says_nothing_about_noise():
-    curves = invented()
-    found = convergence_checks(curves[curves["run"] == 1])
-    assert [check.holds for check in found if "standard errors" in check.what] == [False, False]
+@pytest.mark.parametrize("runs", [1, 4])
+def test_few_runs_say_nothing_about_how_the_variance_falls(runs):
+    found = convergence_checks(invented(bump=0.5, slower=5, runs=runs))
+    assert len(found) == 2
+    assert all(np.isfinite(check.computed) for check in found)
+
+
+def test_noise_around_a_falling_mean_is_no_rise():
+    refuted = 0
+    for seed in range(20):
+        curves = invented()
+        noise = np.random.default_rng(seed).normal(1, 0.1, len(curves))
+        found = convergence_checks(curves.assign(variance=curves["variance"] * noise))
+        refuted += sum(not check.holds for check in found if "largest rise" in check.what)
+    assert refuted <= 2
+
+
+def test_the_time_of_a_power_law_is_found_between_checkpoints():
+    steps = np.array([0.0, 3, 30, 300])
+    means = np.array([1 / (1 + steps), 2 / (1 + steps) ** 2, np.ones(4)])
+    np.testing.assert_allclose(equalised_after(steps, means), [9, np.sqrt(10) - 1, np.inf])
 
 
 def test_the_figure_says_how_many_runs_it_shows():
-    curves = invented()
+    curves = invented(runs=3)
     figure = draw_convergence(curves)
     assert len(figure.axes) == 8
     (legend,) = figure.legends

@@ -7,6 +7,10 @@ corrected; whether it holds is computed, never stated.
 from dataclasses import dataclass
 from typing import Literal, SupportsFloat
 
+import numpy as np
+
+from lindrop.arrays import Matrix
+
 Form = Literal["as printed", "corrected"]
 Relation = Literal["equal to", "at most", "at least"]
 PRINTED: Form = "as printed"
@@ -71,3 +75,8 @@ def at_least(
     form: Form = PRINTED,
 ) -> Check:
     return Check(claim, what, float(computed), "at least", float(expected), tolerance, form)
+
+
+def relative_distance(found: Matrix, wanted: Matrix) -> float:
+    """‖found − wanted‖ relative to ‖wanted‖ (Frobenius)."""
+    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))

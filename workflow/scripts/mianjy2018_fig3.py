@@ -1,5 +1,6 @@
 from lindrop.figures import save
-from lindrop.mianjy2018.convergence import averages, convergence_checks
+from lindrop.mianjy2018.convergence import averages
+from lindrop.mianjy2018.convergence_checks import convergence_checks
 from lindrop.mianjy2018.convergence_figure import draw_convergence
 from lindrop.reporting import job
 from lindrop.store.checks import write_checks

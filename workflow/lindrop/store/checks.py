@@ -1,10 +1,12 @@
 """results/experiments/<paper>/<claim>.json: the checks of one claim, with their verdicts.
 
 {"paper", "claim", "checks": [{"what", "form", "computed", "relation", "expected", "tolerance",
-"verdict"}]}; a verdict is computed when it is written, and computed again when it is read.
+"verdict"}]}; a verdict is computed when it is written, and computed again when it is read. What is
+not a number is null.
 """
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -29,11 +31,11 @@ def write_checks(path: str | Path, paper: str, claim: str, checks: Sequence[Chec
     if not own:
         raise ValueError(f"{paper}: no check of {claim}")
     lines = [
-        {key: value for key, value in asdict(check).items() if key != "claim"}
+        {key: _number(value) for key, value in asdict(check).items() if key != "claim"}
         | {"verdict": check.verdict}
         for check in own
     ]
-    text = json.dumps({"paper": paper, "claim": claim, "checks": lines}, indent=1)
+    text = json.dumps({"paper": paper, "claim": claim, "checks": lines}, indent=1, allow_nan=False)
     with atomic(path) as partial:
         partial.write_text(text + "\n", encoding="utf-8")
 
@@ -44,7 +46,11 @@ def read_checks(path: str | Path) -> list[Check]:
         return [
             Check(
                 claim=content["claim"],
-                **{key: value for key, value in line.items() if key != "verdict"},
+                **{
+                    key: math.nan if value is None else value
+                    for key, value in line.items()
+                    if key != "verdict"
+                },
             )
             for line in content["checks"]
         ]
@@ -52,3 +58,7 @@ def read_checks(path: str | Path) -> list[Check]:
         raise UserError(
             f"{path}: not a file of checks ({error}): delete it and run again"
         ) from None
+
+
+def _number(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

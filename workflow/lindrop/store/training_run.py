@@ -1,0 +1,51 @@
+"""training.h5: how far the training of an autoencoder came; complete when its last epoch is done.
+
+w1          float32   hidden × inputs
+w2          float32   inputs × hidden
+measured    float     rows of `Run.measured`
+attributes  epoch, source (JSON: what the training depends on)
+
+A result is the last checkpoint.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lindrop.dropout.autoencoders.training import Run
+from lindrop.dropout.autoencoders.weights import Weights
+from lindrop.reporting import logger
+from lindrop.store.hdf5 import create_file, open_file
+
+KIND = "training/1"
+
+
+def write_run(path: str | Path, run: Run, source: Mapping[str, Any]) -> None:
+    arrays = {**run.weights._asdict(), "measured": np.array(run.measured)}
+    with create_file(path, KIND, source, arrays.values()) as file:
+        for name, values in arrays.items():
+            file.create_dataset(name, data=values)
+        file.attrs["epoch"] = run.epoch
+
+
+def read_run(path: str | Path) -> tuple[Run, dict[str, Any]]:
+    """A run and its source."""
+    with open_file(path, KIND) as file:
+        weights = Weights(file["w1"][:], file["w2"][:])
+        run = Run(int(file.attrs["epoch"]), weights, file["measured"][:].tolist())
+        return run, json.loads(file.attrs["source"])
+
+
+def resumed(path: str | Path, source: Mapping[str, Any]) -> Run | None:
+    """The run of a checkpoint; none where there is no checkpoint, or one of another training."""
+    if not Path(path).exists():
+        return None
+    run, of = read_run(path)
+    if of != source:
+        logger.info("%s: of another training, begun anew", path)
+        return None
+    logger.info("%s: %d epochs are done", path, run.epoch)
+    return run
