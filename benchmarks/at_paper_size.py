@@ -50,9 +50,24 @@ def checks_of(results: Path, paper: str, figure: str) -> pd.DataFrame:
     )
 
 
+def time_of(results: Path, rules: list[str]) -> pd.DataFrame:
+    """What Snakemake's benchmark files say of whole jobs."""
+    files = [results / "benchmarks" / f"{rule}.tsv" for rule in rules]
+    times = pd.concat([pd.read_csv(file, sep="\t") for file in files])
+    return pd.DataFrame(
+        {
+            "job": rules,
+            "seconds": times["s"].map("{:.0f}".format).to_numpy(),
+            "of the processor": times["cpu_time"].map("{:.0f}".format).to_numpy(),
+            "peak MB": times["max_rss"].map("{:.0f}".format).to_numpy(),
+        }
+    )
+
+
 if __name__ == "__main__":
     results = Path(sys.argv[1])
     mianjy2018_fig3(results).to_csv(KEPT / "mianjy2018_fig3.csv", index=False)
+    time_of(results, ["mianjy2018_convergence"]).to_csv(KEPT / "dropout_times.csv", index=False)
     checks_of(results, "mianjy2018", "fig3").to_csv(
         KEPT / "mianjy2018_fig3_checks.csv", index=False
     )

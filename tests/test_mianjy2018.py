@@ -12,7 +12,9 @@ from lindrop.mianjy2018.claims import CLAIMS
 
 WRONG_AS_PRINTED = {
     "lemma_a3_proof",
+    "lemma_d1",
     "lemma_d2_proof",
+    "section_3",
     "theorem_2_4",
     "theorem_3_4_proof",
     "theorem_3_6",

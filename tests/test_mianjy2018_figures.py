@@ -62,8 +62,8 @@ def test_the_figures_mark_starts_and_optima(surfaces, traces):
     top = landscapes.draw_surfaces(surfaces).axes
     assert [axis.get_title() for axis in top[::2]] == ["λ = 0", "λ = 0.5", "λ = 2"]
     for axis in landscapes.draw_traces(traces).axes:
-        marked = [line for line in axis.lines if line.get_marker() == "o"]
-        assert sorted(len(line.get_xdata()) for line in marked) == [1, 1, 4]
+        marked = [line for line in axis.lines if line.get_marker() in "ox"]
+        assert sorted(len(line.get_xdata()) for line in marked) == [1, 1, 1, 1, 4]
 
 
 def test_curves_are_read_to_the_last_bit(tmp_path):

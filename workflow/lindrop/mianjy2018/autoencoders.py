@@ -3,23 +3,24 @@
 import numpy as np
 
 from lindrop.arrays import Matrix, Vector
-from lindrop.checks import Check, equal
+from lindrop.checks import CORRECTED, Check, equal, relative_distance
 from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
 from lindrop.dropout.equalise import equalizer
 from lindrop.dropout.multistart import descents, tied_minima
 from lindrop.dropout.objective import squared_norms, tied_gradient, tied_objective
-from lindrop.dropout.optimum import shrunk, tied_optimal_value, top_eigen
-from lindrop.mianjy2018.descents import (
+from lindrop.dropout.optimum import optimal_value, shrunk, tied_optimal_value, top_eigen
+from lindrop.mianjy2018.problems import (
     COLUMNS,
     PRODUCT,
     SETTINGS,
     STARTS,
     VALUE,
     Case,
-    distance,
     optimum_checks,
     spread,
 )
+
+INDEFINITE = np.diag([2.0, -1.5, 0.5])
 
 
 def autoencoder_checks(seed: int) -> list[Check]:
@@ -31,7 +32,7 @@ def autoencoder_checks(seed: int) -> list[Check]:
     return [
         *_theorem_2_2(rotations),
         *_theorem_2_3(cases),
-        *_theorem_2_4(cases),
+        *_theorem_2_4(cases, descent),
         *_remark_2_5(cases, descent),
     ]
 
@@ -66,18 +67,37 @@ def _theorem_2_3(cases: list[Case]) -> list[Check]:
     ]
 
 
-def _theorem_2_4(cases: list[Case]) -> list[Check]:
+def _theorem_2_4(cases: list[Case], rng: np.random.Generator) -> list[Check]:
+    """The paper's λ_i(M) are singular values; right are the positive eigenvalues."""
     values, products, printed = [], [], []
     for m, r, lam, ends in cases:
         best = ends[0]
         vectors, eigenvalues, _ = top_eigen(m, r)
         claimed = vectors * shrunk(eigenvalues, r, lam) @ vectors.T
         values.append(abs(best.value / tied_optimal_value(m, r, lam) - 1))
-        products.append(distance(best.u @ best.u.T, claimed))
+        products.append(relative_distance(best.u @ best.u.T, claimed))
         rho = effective_rank_printed(eigenvalues, r)
         printed.append(value_at_rank(m, eigenvalues, r, lam, rho) / best.value - 1)
+    r, lam = len(INDEFINITE), 0.5
+    least = tied_minima(INDEFINITE, r, lam, STARTS, rng)[0].value
+    what = "M = dMat(2, −1.5, 0.5): corrected f / least f of descents, by"
     return [
         *optimum_checks("theorem_2_4", values, products, printed),
+        equal(
+            "theorem_2_4",
+            f"{what} singular values",
+            optimal_value(INDEFINITE, r, lam) / least,
+            1,
+            VALUE,
+        ),
+        equal(
+            "theorem_2_4",
+            f"{what} positive eigenvalues",
+            tied_optimal_value(INDEFINITE, r, lam) / least,
+            1,
+            VALUE,
+            CORRECTED,
+        ),
     ]
 
 

@@ -13,6 +13,7 @@ CLAIMS = (
     "theorem_2_4",
     "remark_2_5",
     "remark_3_1",
+    "section_3",
     "theorem_3_3",
     "theorem_3_4",
     "theorem_3_4_proof",

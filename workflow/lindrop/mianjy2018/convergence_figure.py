@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.figures import COLOURS, page
-from lindrop.mianjy2018.convergence import PAPER_RUNS, SETTING, band
+from lindrop.mianjy2018.convergence import PAPER_RUNS, SETTING, band, summary
 
 
 def draw_convergence(curves: pd.DataFrame) -> Figure:
@@ -20,7 +20,8 @@ def draw_convergence(curves: pd.DataFrame) -> Figure:
             axis.sharey(left[0])
             _draw_runs(axis, case, "objective", COLOURS[0])
             axis.axhline(case["optimum"].iloc[0], color=COLOURS[1], ls="--")
-            axis.set(title=f"r = {width}, λ = {lam:g}")
+            gap = summary(case)["gap"].item()
+            axis.set(title=f"r = {width}, λ = {lam:g}: gap {gap:.1%}")
             axis.tick_params(labelleft=axis is left[0])
             _draw_runs(right, case, "variance", colour, f"λ = {lam:g}")
         left[0].set_ylabel("objective f")

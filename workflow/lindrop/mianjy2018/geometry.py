@@ -27,7 +27,8 @@ from lindrop.dropout.objective import (
     squared_norms,
     tied_gradient,
 )
-from lindrop.dropout.optimum import effective_rank, tied_optimal_value
+from lindrop.dropout.optimum import effective_rank, solve_tied, tied_optimal_value
+from lindrop.mianjy2018.autoencoders import INDEFINITE
 from lindrop.mianjy2018.roots import descent_check, root_checks
 from lindrop.mianjy2018.saddles import SAME, STRICT, no_saddles, strict_saddles
 
@@ -133,8 +134,12 @@ def _lemma_checks(points: list[Examined]) -> Iterator[Check]:
     what = "critical points without negative curvature: largest spread of ‖u_i‖²"
     yield equal("lemma_4_1", what, max(spreads))
     gaps = (np.linalg.eigvalsh(of.problem.m - of.point.u @ of.point.u.T)[0] for of in points)
-    what = f"{len(points)} critical points: smallest eigenvalue of M − UU'"
-    yield at_least("lemma_d1", what, min(gaps), 0, 1e-10)
+    what = f"{len(points)} critical points, M ≥ 0: smallest eigenvalue of M − UU'"
+    yield at_least("lemma_d1", what, min(gaps), 0, 1e-10, CORRECTED)
+    best = solve_tied(INDEFINITE, len(INDEFINITE), 0.5)
+    gap = np.linalg.eigvalsh(INDEFINITE - best @ best.T)[0]
+    what = "M = dMat(2, −1.5, 0.5), the optimum at λ = 0.5: smallest eigenvalue of M − UU'"
+    yield at_least("lemma_d1", what, gap, 0, 1e-10)
     unequal = [of.least for of in points if of.case == 0]
     what = f"{len(unequal)} critical points that are not equalised"
     yield strict_saddles("lemma_d2", what, unequal)
@@ -163,7 +168,7 @@ def _curvature_checks(points: list[Examined]) -> Iterator[Check]:
     yield curvature("lemma_d3", "g''(0) of Case 2", at_once)
     case_3 = (of for of in points if of.case == 3)
     swaps = ((of, exchanged(of.problem, of.point)) for of in case_3)
-    yield curvature("lemma_d3", "g''(0) of Case 3", swaps)
+    yield curvature("lemma_d3", "g''(0) of Case 3, with w' for w_j(t),", swaps, CORRECTED)
     one = ((of, next_missing(of.problem, of.point)) for of in case_2)
     yield curvature("e10", "−4(λ_{r'+1} − λ‖U‖²/r)", one, CORRECTED)
     beyond = max(claimed for of, (_, claimed) in at_once if not of.bounded)

@@ -109,20 +109,22 @@ def trace_checks(data: pd.DataFrame) -> list[Check]:
 
 
 def draw_surfaces(data: pd.DataFrame) -> Figure:
-    """Above the surfaces, below their level sets with the optima."""
+    """Above the surfaces, up to f = RIM, below their level sets with the optima."""
     figure = page(4.4)
     for column, lam in enumerate(SURFACE_LAMBDAS, start=1):
-        surface = data[data["lam"] == lam]
         top = figure.add_subplot(2, 3, column, projection="3d")
         bottom = figure.add_subplot(2, 3, 3 + column)
         _draw_surface(top, lam)
-        _draw_levels(bottom, surface)
+        _draw_levels(bottom, lam)
         _draw_optima(bottom, lam)
+    heights = ", ".join(f"{level:g}" for level in LEVELS)
+    title = f"level sets of f above its least value: {heights}"
+    figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", title=title)
     return figure
 
 
 def _draw_surface(axis: Axes3D, lam: float) -> None:
-    """In polar coordinates, up to where f reaches the rim: no wall hides the valley."""
+    """In polar coordinates: cut where f reaches the rim, which is smooth so."""
     angle, share = np.meshgrid(np.linspace(0, 2 * np.pi, 97), np.linspace(0, 1, 41))
     bend = 1 + lam * (np.cos(angle) ** 4 + np.sin(angle) ** 4)  # f = M² − 2Mr² + bend·r⁴
     m = M.item()
@@ -146,9 +148,11 @@ def _draw_surface(axis: Axes3D, lam: float) -> None:
     axis.xaxis.labelpad = axis.yaxis.labelpad = axis.zaxis.labelpad = -7
 
 
-def _draw_levels(axis: Axes, surface: pd.DataFrame) -> None:
-    u_1, u_2, f = (surface[name].to_numpy().reshape(POINTS, POINTS) for name in ("u1", "u2", "f"))
-    axis.contour(u_1, u_2, f - f.min(), levels=LEVELS, cmap="viridis", linewidths=0.7)
+def _draw_levels(axis: Axes, lam: float) -> None:
+    ticks = np.linspace(-REACH, REACH, 4 * POINTS)
+    u_1, u_2 = np.meshgrid(ticks, ticks)
+    f = landscape(u_1, u_2, lam)
+    axis.contour(u_1, u_2, f - f.min(), levels=LEVELS, cmap="Greys_r", linewidths=0.6, alpha=0.8)
     axis.set(xlabel="$u_1$", ylabel="$u_2$", aspect="equal")
     axis.grid(False)
 
@@ -164,22 +168,18 @@ def _draw_optima(axis: Axes, lam: float) -> None:
 
 def draw_traces(data: pd.DataFrame) -> Figure:
     """A panel for every λ: starts red, optima green, as in the paper."""
-    figure, axes = panels(3, height=2.5)
-    ticks = np.linspace(-REACH, REACH, 4 * POINTS)
-    u_1, u_2 = np.meshgrid(ticks, ticks)
+    figure, axes = panels(3, height=2.7)
     for axis, lam in zip(axes, TRACE_LAMBDAS, strict=True):
-        runs = data[data["lam"] == lam]
-        f = landscape(u_1, u_2, lam)
-        axis.contour(
-            u_1, u_2, f - f.min(), levels=LEVELS, cmap="Greys_r", linewidths=0.5, alpha=0.7
-        )
-        drawn = ((COLOURS[0], "start"), (COLOURS[3], None))
-        for (colour, label), (_, run) in zip(drawn, runs.groupby("run"), strict=True):
-            axis.plot(run["u1"], run["u2"], color=colour, lw=0.6)
-            axis.plot(*run[["u1", "u2"]].iloc[0], "o", color=COLOURS[1], **MARK, label=label)
+        _draw_levels(axis, lam)
         _draw_optima(axis, lam)
-        axis.set(xlabel="$u_1$", ylabel="$u_2$", aspect="equal")
+        runs = data[data["lam"] == lam].groupby("run")
+        for colour, (number, run) in zip((COLOURS[0], COLOURS[3]), runs, strict=True):
+            place = run[["u1", "u2"]].to_numpy()
+            label = f"run {int(str(number)) + 1}"
+            axis.plot(*place.T, color=colour, lw=0.6, label=label)
+            axis.plot(*place[0], "o", color=COLOURS[1], **MARK, label="start")
+            axis.plot(*place[-1], "x", color="k", ms=4, mew=1, zorder=7, label="end")
         axis.set_title(f"λ = {lam:g}", loc="left")
-        axis.grid(False)
-    axes[0].legend(loc="center", handletextpad=0)
+    named = dict(zip(*axes[0].get_legend_handles_labels()[::-1], strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
     return figure

@@ -1,14 +1,17 @@
 """Mianjy 2018, Section 3: global optima of networks whose two layers are free."""
 
 import numpy as np
+from scipy.linalg import expm
+from scipy.optimize import least_squares, minimize
 
-from lindrop.checks import CORRECTED, Check, at_least, at_most, equal
+from lindrop.arrays import Matrix, Vector
+from lindrop.checks import CORRECTED, Check, at_least, at_most, equal, relative_distance
 from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
 from lindrop.dropout.equalise import equalised
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import importance, path_regulariser, squared_norms
 from lindrop.dropout.optimum import optimal_value, shrunk, top_singular
-from lindrop.mianjy2018.descents import (
+from lindrop.mianjy2018.problems import (
     COLUMNS,
     PRODUCT,
     ROWS,
@@ -17,12 +20,12 @@ from lindrop.mianjy2018.descents import (
     VALUE,
     WIDTHS,
     Case,
-    distance,
     optimum_checks,
     spread,
 )
 
 PROBLEMS = 400  # on which the printed ρ is tried
+PAIRS, SEARCHES = 60, 20
 
 
 def network_checks(seed: int) -> list[Check]:
@@ -35,6 +38,7 @@ def network_checks(seed: int) -> list[Check]:
         *_theorem_3_4(cases, rotations),
         *_theorem_3_6(cases),
         *_bias_checks(cases, rotations),
+        *_section_3(rotations),
         *_e7(data),
     ]
 
@@ -44,7 +48,7 @@ def _theorem_3_3(rng: np.random.Generator) -> list[Check]:
     for r in WIDTHS:
         u, v = rng.normal(size=(ROWS, r)), rng.normal(size=(COLUMNS, r))
         other_u, other_v = equalised(u, v)
-        changes.append(distance(other_u @ other_v.T, u @ v.T))
+        changes.append(relative_distance(other_u @ other_v.T, u @ v.T))
         share = np.linalg.norm(u @ v.T, "nuc") / r
         norms = np.concatenate((squared_norms(other_u), squared_norms(other_v)))
         uneven.append(np.abs(norms / share - 1).max())
@@ -87,7 +91,7 @@ def _theorem_3_6(cases: list[Case]) -> list[Check]:
         left, singular, right = top_singular(m, r)
         claimed = left * shrunk(singular, r, lam) @ right.T
         values.append(abs(ends[0].value / optimal_value(m, r, lam) - 1))
-        products.append(distance(ends[0].u @ ends[0].v.T, claimed))
+        products.append(relative_distance(ends[0].u @ ends[0].v.T, claimed))
         rho = effective_rank_printed(singular, r)
         printed.append(value_at_rank(m, singular, r, lam, rho) / ends[0].value - 1)
     return optimum_checks("theorem_3_6", values, products, printed)
@@ -95,26 +99,72 @@ def _theorem_3_6(cases: list[Case]) -> list[Check]:
 
 def _bias_checks(cases: list[Case], rng: np.random.Generator) -> list[Check]:
     """The path regulariser is least among factorisations, and dropout favours a low rank."""
-    least = []
-    for case in cases:
-        psi = path_regulariser(case.best.u, case.best.v)
-        for _ in range(20):
-            mix = rng.normal(size=(case.r, case.r))
-            other = path_regulariser(case.best.u @ mix, case.best.v @ np.linalg.inv(mix).T)
-            least.append(other / psi)
+    least = [
+        least_path_regulariser(case.best.u, case.best.v, rng)
+        / path_regulariser(case.best.u, case.best.v)
+        for case in cases
+        if case.r < max(WIDTHS)
+    ]
     products = [case.best.u @ case.best.v.T for case in cases if case.r == max(WIDTHS)]
     ranks = [int(np.linalg.matrix_rank(product, rtol=10 * PRODUCT)) for product in products]
+    what = "least ψ₂ of descents over the factorisations of the optimal UV' / ψ₂ at the optimum"
     return [
-        at_least(
-            "contribution_1",
-            "least ψ₂ of random factorisations of the optimal UV' / ψ₂ at the optimum",
-            min(least),
-            1,
-            PRODUCT,
-        ),
+        equal("contribution_1", what, min(least), 1, PRODUCT),
         at_most("remark_3_5", "largest rise of the optimum's rank with λ", max(np.diff(ranks)), 0),
         at_most("remark_3_5", "rank of the optimum at the largest λ, M's being 5", ranks[-1], 4),
     ]
+
+
+def least_path_regulariser(u: Matrix, v: Matrix, rng: np.random.Generator) -> float:
+    """Least ψ₂ of (UA, VA⁻ᵀ) that BFGS finds over invertible A."""
+    r = u.shape[1]
+
+    def psi(flat: Vector) -> float:
+        mix = flat.reshape(r, r)
+        return path_regulariser(u @ mix, v @ np.linalg.inv(mix).T)
+
+    starts = (np.eye(r) + 0.3 * rng.normal(size=(r, r)) for _ in range(3))
+    return min(float(minimize(psi, start.ravel(), options={"gtol": 1e-8}).fun) for start in starts)
+
+
+def _section_3(rng: np.random.Generator) -> list[Check]:
+    """ "It is not true in general that any pair is jointly equalizable." It is.
+
+    The definition asks for an orthonormal frame on which ‖Ue‖‖Ve‖ is constant; every continuous
+    function on a sphere has one (Kakutani; Yamabe and Yujobô 1950). Here rotations are searched.
+    """
+    missed = 0
+    for r in (2, 3, 4, 5):
+        for _ in range(PAIRS // 4):
+            u, v = (rng.normal(size=(rows, r)) for rows in rng.integers(1, r + 1, 2))
+            missed += joint_spread(u, v, rng) > VALUE
+    what = f"of {PAIRS} random pairs, those that no rotation found equalises jointly"
+    return [
+        at_least("section_3", what, missed, 1),
+        equal("section_3", what, missed, 0, form=CORRECTED),
+    ]
+
+
+def joint_spread(u: Matrix, v: Matrix, rng: np.random.Generator) -> float:
+    """Least spread of ‖u_i‖²‖v_i‖² over rotations, of a few searches."""
+    r = u.shape[1]
+    upper = np.triu_indices(r, 1)
+
+    def uneven(angles: Vector, start: Matrix) -> Vector:
+        skew = np.zeros((r, r))
+        skew[upper] = angles
+        q = start @ expm(skew - skew.T)
+        products = squared_norms(u @ q) * squared_norms(v @ q)
+        return np.asarray(products / products.mean() - 1)
+
+    best = np.inf
+    for _ in range(SEARCHES):
+        start = np.linalg.qr(rng.normal(size=(r, r)))[0]
+        end = least_squares(uneven, np.zeros(len(upper[0])), args=(start,), xtol=1e-15, ftol=1e-15)
+        best = min(best, float(np.abs(end.fun).max()))
+        if best < VALUE:
+            break
+    return best
 
 
 def _e7(rng: np.random.Generator) -> list[Check]:
@@ -130,12 +180,4 @@ def _e7(rng: np.random.Generator) -> list[Check]:
     return [
         equal("e7", f"of {PROBLEMS} random problems, those that the printed ρ misses", missed),
         equal("e7", "largest excess of f at the printed ρ, relative", max(excess), 0, VALUE),
-        at_least(
-            "e7",
-            "smallest excess, relative: none is below the corrected",
-            min(excess),
-            0,
-            VALUE,
-            CORRECTED,
-        ),
     ]

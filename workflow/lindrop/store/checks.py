@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from lindrop.checks import Check
 from lindrop.errors import UserError
@@ -42,22 +43,18 @@ def write_checks(path: str | Path, paper: str, claim: str, checks: Sequence[Chec
 
 def read_checks(path: str | Path) -> list[Check]:
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        return [
-            Check(
-                claim=content["claim"],
-                **{
-                    key: math.nan if value is None else value
-                    for key, value in line.items()
-                    if key != "verdict"
-                },
-            )
-            for line in content["checks"]
-        ]
+        content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        return [Check(claim=content["claim"], **_read(line)) for line in content["checks"]]
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"{path}: not a file of checks ({error}): delete it and run again"
         ) from None
+
+
+def _read(line: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: math.nan if value is None else value for key, value in line.items() if key != "verdict"
+    }
 
 
 def _number(value: object) -> object:

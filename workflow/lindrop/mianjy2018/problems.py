@@ -40,11 +40,6 @@ def spread(norms: Vector) -> float:
     return float(np.ptp(norms) / norms.mean())
 
 
-def distance(a: Matrix, b: Matrix) -> float:
-    """‖A − B‖ relative to ‖A‖."""
-    return float(np.linalg.norm(a - b) / np.linalg.norm(a))
-
-
 def optimum_checks(
     claim: str, values: list[float], products: list[float], printed: list[float]
 ) -> list[Check]:

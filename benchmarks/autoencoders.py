@@ -1,0 +1,85 @@
+"""Autoencoders on images: how much of the machine's product of matrices an epoch reaches.
+
+    OMP_NUM_THREADS=1 PYTHONPATH=workflow python benchmarks/autoencoders.py
+
+A network takes one core, networks run side by side. Random images of the sizes of MNIST and
+CIFAR-10, a tenth of them, pass an epoch, in turn with a product of square matrices, so that both
+meet the same load; the best of several rounds are compared. An epoch counts as its five products,
+10 N·inputs·hidden operations: noise, tanh and all else are what it loses. From the rate follows the
+time of a network at the paper's size. Writes benchmarks/results/autoencoders.csv.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from dropout_sgd import processor
+
+from lindrop.dropout.autoencoders.nonlinear import Modes, Noise, full_pass
+from lindrop.dropout.autoencoders.weights import normal_weights
+from lindrop.parallel import thread_count
+from lindrop.pretorius2018.published import SETTINGS
+
+OUTPUT = Path(__file__).resolve().parent / "results" / "autoencoders.csv"
+INPUTS = {"MNIST": 784, "CIFAR-10": 3072}
+SHARE = 10  # one image of so many
+ROUNDS, SIDE = 8, 2048
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def measured(images: str, activation: str) -> dict[str, object]:
+    rng = np.random.default_rng(0)
+    settings, inputs = SETTINGS[images], INPUTS[images]
+    count, hidden = settings["count"] // SHARE, settings["hidden"]
+    x, square = (rng.random(shape, np.float32) for shape in ((count, inputs), (SIDE, SIDE)))
+    weights = normal_weights(inputs, hidden, 1e-3, rng, np.float32)
+    modes = Modes.of(x, rng.normal(size=(inputs, 4)))
+    noise = Noise(settings["noise"], rng)
+    ways = {
+        "product": lambda: square @ square,
+        "plain": lambda: full_pass(x, weights, activation, modes),
+        "noisy": lambda: full_pass(x, weights, activation, modes, noise),
+    }
+    rounds = [{name: seconds(way) for name, way in ways.items()} for _ in range(ROUNDS)]
+    best = pd.DataFrame(rounds).min()
+    operations, epoch = 2 * SIDE**3, 10 * count * inputs * hidden
+    rates = {
+        name: (operations if name == "product" else epoch) / best[name] / 1e9 for name in best.index
+    }
+    return {
+        "images": images,
+        "activation": activation,
+        **{f"{name}_gflops": round(rate, 1) for name, rate in rates.items()},
+        **{
+            f"{name}_share": round(rates[name] / rates["product"], 3) for name in ("plain", "noisy")
+        },
+        **{
+            f"{name}_minutes": round(best[name] * SHARE * settings["epochs"] / 60, 1)
+            for name in ("plain", "noisy")
+        },
+    }
+
+
+def main() -> None:
+    rows = [measured(images, activation) for images in SETTINGS for activation in ("tanh", "relu")]
+    table = pd.DataFrame(rows).assign(
+        threads=thread_count(),
+        load=round(os.getloadavg()[0], 1),
+        processor=processor(),
+        kernels=os.environ.get("OPENBLAS_CORETYPE", "default"),
+        numpy=np.__version__,
+    )
+    table.to_csv(OUTPUT, index=False)
+    print(table.T.to_markdown())
+
+
+if __name__ == "__main__":
+    main()
