@@ -1,0 +1,240 @@
+"""The checks and figures of Pretorius 2018, and that other mathematics would fail them."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from lindrop.checks import CORRECTED, PRINTED
+from lindrop.dropout.dynamics.modes import Mode
+from lindrop.pretorius2018 import as_printed, curves, fixed_points, noise, paths, rates
+from lindrop.pretorius2018.checks import all_checks
+from lindrop.pretorius2018.claims import CLAIMS
+from lindrop.pretorius2018.curve_checks import (
+    dae_vs_wdae_checks,
+    dynamics_checks,
+    rates_checks,
+    weight_norms_checks,
+)
+from lindrop.pretorius2018.figures import (
+    draw_dae_vs_wdae,
+    draw_dynamics,
+    draw_rates,
+    draw_weight_norms,
+)
+
+WRONG_AS_PRINTED = {"section_a", "section_c", "section_d", "e20", "e21", "e22"}
+
+
+@pytest.fixture(scope="module")
+def checks():
+    return all_checks(1)
+
+
+@pytest.fixture(scope="module")
+def dynamics():
+    return curves.dynamics(1)
+
+
+@pytest.fixture(scope="module")
+def dae_vs_wdae():
+    return curves.dae_vs_wdae()
+
+
+@pytest.fixture(scope="module")
+def rate_data():
+    return curves.rate_curves(), curves.rate_table()
+
+
+@pytest.fixture(scope="module")
+def weight_norms():
+    return curves.weight_norms(1)
+
+
+def failing(found, form):
+    return {check.claim for check in found if check.form == form and not check.holds}
+
+
+def words_of_failing(found):
+    return [check.what for check in found if not check.holds]
+
+
+def test_every_claim_has_a_check_and_every_check_a_claim(checks):
+    assert {check.claim for check in checks} == set(CLAIMS)
+    assert len(set(CLAIMS)) == len(CLAIMS)
+    words = [(check.claim, check.form, check.what) for check in checks]
+    assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_wrong_as_printed_is_found_and_every_correction_holds(checks, seed):
+    found = checks if seed == 1 else all_checks(seed)
+    assert failing(found, PRINTED) == WRONG_AS_PRINTED
+    assert failing(found, CORRECTED) == set()
+    assert {check.claim for check in found if check.form == CORRECTED} >= WRONG_AS_PRINTED
+    assert all(np.isfinite([check.computed, check.expected]).all() for check in found)
+
+
+def test_the_printed_exponent_is_right_for_an_eigenvalue_of_one_only(checks):
+    of_paths = [c for c in checks if c.claim == "e21" and c.form == PRINTED and "w_f(t)" in c.what]
+    assert [check.holds for check in of_paths] == [False, True, False]
+
+
+def test_a_wrong_factor_of_the_noise_is_seen(monkeypatch):
+    right = noise.expected_loss
+    monkeypatch.setattr(noise, "expected_loss", lambda x, w1, w2, s2: right(x, w1, w2, 2 * s2))
+    assert failing(noise.noise_checks(1), CORRECTED) == {"section_a", "e20"}
+
+
+def test_a_flow_without_noise_is_seen(monkeypatch):
+    right = paths.flow
+    monkeypatch.setattr(paths, "flow", lambda mode, w1, w2: right(mode._replace(eps=0.0), w1, w2))
+    wrong = words_of_failing(paths.path_checks(1))
+    assert any("updates plus τ" in what for what in wrong)
+    assert any("Equation 1" in what for what in wrong)
+    assert any("in eigenvectors" in what for what in wrong)
+
+
+@pytest.mark.parametrize("strength", ["eps", "decay"])
+def test_a_closed_form_of_another_mode_is_seen(monkeypatch, strength):
+    right = paths.trajectory
+
+    def other(mode, w1, w2, t):
+        return right(mode._replace(**{strength: 1.001 * getattr(mode, strength)}), w1, w2, t)
+
+    monkeypatch.setattr(paths, "trajectory", other)
+    wrong = words_of_failing(paths.path_checks(1))
+    assert any(("Bessel" if strength == "decay" else "stable form") in what for what in wrong)
+
+
+def test_wrong_printed_formulas_are_seen(monkeypatch):
+    right = paths.hyperbolic_time, paths.balanced_time
+    monkeypatch.setattr(paths, "hyperbolic_time", lambda *case: 2 * right[0](*case))
+    monkeypatch.setattr(paths, "balanced_time", lambda *case: 2 * right[1](*case))
+    wrong = words_of_failing(paths.path_checks(1))
+    assert sum("over the integral" in what for what in wrong) == 2
+
+
+def test_another_curvature_is_seen(monkeypatch):
+    right = rates.curvature_of_path
+    monkeypatch.setattr(rates, "curvature_of_path", lambda mode: 1.2 * right(mode))
+    assert failing(rates.rate_checks(1), CORRECTED) == {"section_d", "e22"}
+
+
+def test_decays_that_are_no_equivalents_are_seen(monkeypatch):
+    def other(lam, eps):
+        return Mode(lam, eps=eps), Mode(lam, decay=0.9 * lam * eps / (lam + eps))
+
+    for module in (fixed_points, rates):
+        monkeypatch.setattr(module, "equivalents", other)
+    assert "section_e" in failing(fixed_points.fixed_point_checks(1), PRINTED)
+    assert any("w(t) of DAE less WDAE" in what for what in words_of_failing(rates.rate_checks(1)))
+
+
+def test_the_printed_form_of_section_b_fails_late_where_the_stable_one_does_not():
+    mode, late = Mode(1.0, eps=1.0), np.array([1000.0])
+    with np.errstate(all="ignore"):
+        assert np.isnan(as_printed.hyperbolic_trajectory(mode, 0.4, 1.1, late)).all()
+    w1, w2 = paths.trajectory(mode, 0.4, 1.1, late)
+    assert (w1 * w2).item() == pytest.approx(0.5, rel=1e-12)
+
+
+def test_dynamics_lie_on_top_of_each_other(dynamics):
+    found = dynamics_checks(dynamics)
+    assert len(found) == 6
+    assert all(check.holds for check in found)
+    shifted = dynamics.assign(w=dynamics["w"] + 0.02)
+    assert not any(check.holds for check in dynamics_checks(shifted))
+    starts = dynamics[dynamics["epoch"] == 0].groupby(["model", "eps"])[["w1", "w2"]]
+    assert starts.ngroups == 5
+    assert starts.nunique().eq(curves.RUNS).all(axis=None)
+    assert dynamics[["w1", "w2"]].abs().max(axis=None) < curves.REACH
+
+
+def test_the_figure_of_the_dynamics(dynamics):
+    figure = draw_dynamics(dynamics)
+    titles = [axis.get_title("left") for axis in figure.axes]
+    assert titles[:3] == ["AE", "DAE, ε = 1", "DAE, ε = 5"]
+    assert titles[4:] == ["WDAE, Nγ = 0.5", "WDAE, Nγ = 0.833"]
+    for axis in (*figure.axes[:3], *figure.axes[4:]):
+        assert len(axis.lines) == 3 * curves.RUNS + 1
+    ae = dynamics[(dynamics["model"] == "AE") & (dynamics["run"] == 0)]
+    np.testing.assert_array_equal(figure.axes[0].lines[0].get_ydata(), ae["w"])
+
+
+def test_weight_decay_is_slower_than_noise_and_its_printed_exponent_wrong(dae_vs_wdae):
+    found = dae_vs_wdae_checks(dae_vs_wdae)
+    assert words_of_failing(found) == [found[1].what]
+    assert found[1].what.startswith("WDAE")
+    assert found[1].form == PRINTED
+    assert found[1].computed > 0.5
+    alike = dae_vs_wdae.drop(columns=["w"]).merge(
+        dae_vs_wdae.loc[dae_vs_wdae["model"] == "DAE", ["lam", "eps", "epoch", "w"]]
+    )
+    assert len(words_of_failing(dae_vs_wdae_checks(alike))) >= 3
+
+
+def test_the_figure_of_noise_and_decay(dae_vs_wdae):
+    *axes, colours = draw_dae_vs_wdae(dae_vs_wdae).axes
+    assert colours.get_ylabel() == "ε"
+    assert [len(axis.lines) for axis in axes] == [10] * 3 + [11] * 3
+    example = axes[4].lines[-1].get_ydata()  # λ = 1, where the printed form is right
+    np.testing.assert_allclose(example, axes[4].lines[5].get_ydata(), atol=1e-9)
+    assert np.abs(axes[3].lines[-1].get_ydata() - axes[3].lines[5].get_ydata()).max() > 0.5
+
+
+def test_printed_rates_make_noise_and_decay_one_curve(rate_data):
+    found = rates_checks(*rate_data)
+    assert len(found) == 5
+    assert [check.what for check in found if not check.holds] == [found[3].what]
+    assert found[3].form == PRINTED
+    table = rate_data[1]
+    printed = table[(table["of"] == "as printed") & np.isclose(table["eps"], 2)]
+    assert printed["rate"].tolist() == pytest.approx([1 / 8, 1 / (2 + 2 / 3)])
+    assert printed["steps"].nunique() == 1
+
+    assert curves.curvature_of_code(Mode(1.0, decay=0.5)) == 3
+    names = {"WDAE": "WDAE, public code", "WDAE, public code": "WDAE"}
+    exchanged = rates_checks(rate_data[0].replace({"model": names}), table)
+    assert {found[1].what, found[2].what} <= set(words_of_failing(exchanged))
+
+
+def test_the_figure_of_the_rates(rate_data):
+    trajectories, differences, optimal, steps, _ = draw_rates(*rate_data).axes
+    assert [len(axis.lines) for axis in (trajectories, differences)] == [20, 20]
+    printed = np.array([line.get_ydata() for line in differences.lines[10:]])
+    assert np.abs(printed).max() < 1e-12
+    assert np.abs(differences.lines[5].get_ydata()).max() > 0.1
+    assert [len(axis.lines) for axis in (optimal, steps)] == [5, 4]
+    dae, wdae, ratio, *_ = (line.get_ydata() for line in optimal.lines)
+    np.testing.assert_allclose(ratio, dae / wdae)
+
+
+def test_noise_keeps_what_decay_forgets(weight_norms):
+    found = weight_norms_checks(weight_norms)
+    assert len(found) == 7
+    assert all(check.holds for check in found)
+    assert set(weight_norms["run"]) == set(range(curves.RUNS + 1))
+    small = weight_norms[(weight_norms["run"] == 0) & (weight_norms["epoch"] == 0)]
+    np.testing.assert_allclose(small[["w1", "w2"]], 0.01)
+    exchanged = weight_norms.replace({"model": {"DAE": "WDAE", "WDAE": "DAE"}})
+    wrong = words_of_failing(weight_norms_checks(exchanged))
+    assert sum("falls as" in what for what in wrong) == 2
+    assert any("last norm of a DAE over" in what for what in wrong)
+
+
+def test_the_figure_of_the_norms(weight_norms):
+    figure = draw_weight_norms(weight_norms)
+    planes, products, norms = (figure.axes[column::3] for column in range(3))
+    assert [axis.get_title("left") for axis in planes] == ["DAE, ε = 0.1", "WDAE, Nγ = 0.0909"]
+    labels = {text.get_text() for text in products[0].get_legend().get_texts()}
+    assert {"from a small start", "from random starts", "gradient descent"} < labels
+    for axis in norms:
+        small, descent, *others, _ = axis.lines
+        assert to_hex(small.get_color()) != to_hex(others[0].get_color())
+        np.testing.assert_allclose(small.get_ydata(), descent.get_ydata(), atol=0.05)
+
+
+def test_a_seed_gives_the_same_table(dynamics, weight_norms):
+    assert curves.dynamics(1).equals(dynamics)
+    assert curves.weight_norms(1).equals(weight_norms)
+    assert not curves.weight_norms(2).equals(weight_norms)

@@ -1,0 +1,1 @@
+"""The experiments of Pretorius 2018 (linear denoising autoencoders), and its claims checked."""

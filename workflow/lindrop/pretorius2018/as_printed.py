@@ -1,0 +1,50 @@
+"""Formulas as the supplement of Pretorius 2018 prints them, with τ = 1."""
+
+import numpy as np
+
+from lindrop.arrays import Matrix, Vector
+from lindrop.dropout.dynamics.loss import loss
+from lindrop.dropout.dynamics.modes import Mode, Values
+
+
+def expected_loss(x: Matrix, w1: Matrix, w2: Matrix, variance: float) -> float:
+    """Section A: N s² for s²/2 (E20)."""
+    added = x.shape[1] * variance * np.sum((w2 @ w1) ** 2)
+    return float(loss(x, x, w1, w2) + added)
+
+
+def hyperbolic_trajectory(mode: Mode, w1: Vector, w2: Vector, t: Vector) -> Vector:
+    """Section B: w(t) of a DAE from |w₁| ≠ |w₂|. Right, but infinities meet where λζt is large."""
+    c0 = np.abs(w2**2 - w1**2)
+    beta = c0 * (1 + mode.eps / mode.lam)
+    zeta = np.sqrt(beta**2 + 4)
+    delta = np.tanh(np.arcsinh(2 * w1 * w2 / c0) / 2)
+    e = np.exp(mode.lam * zeta * t)
+    above = (1 - e) * (zeta**2 - beta**2 - 2 * beta * delta) - 2 * (1 + e) * zeta * delta
+    below = (1 - e) * (2 * beta + 4 * delta) - 2 * (1 + e) * zeta
+    return np.asarray(c0 / 2 * np.sinh(2 * np.arctanh(above / below)))
+
+
+def hyperbolic_time(mode: Mode, c0: float, theta_0: float, theta: float) -> float:
+    """Section B: when θ is reached."""
+    beta = c0 * (1 + mode.eps / mode.lam)
+    zeta = np.sqrt(beta**2 + 4)
+
+    def primitive(angle: float) -> float:
+        delta = 2 * np.tanh(angle / 2)
+        return float(np.log((zeta + beta + delta) / (zeta - beta - delta)))
+
+    return float((primitive(theta) - primitive(theta_0)) / (zeta * mode.lam))
+
+
+def balanced_trajectory(mode: Mode, w_0: Values, t: Vector, *, corrected: bool) -> Vector:
+    """Section C: w(t) of a WDAE from w₁ = w₂; printed is E_γ = e^{2ξt/τ}, without λ (E21)."""
+    xi = 1 - mode.decay / mode.lam
+    e = np.exp(2 * xi * t * (mode.lam if corrected else 1))
+    return np.asarray(xi * e / (e - 1 + xi / w_0))
+
+
+def balanced_time(mode: Mode, w_0: float, w: float) -> float:
+    """Section C: when w is reached."""
+    left = mode.lam - mode.decay
+    return float(np.log(w * (left - w_0 * mode.lam) / (w_0 * (left - w * mode.lam))) / (2 * left))
