@@ -84,6 +84,7 @@ def test_examples_on_dropout_run():
         env = {"PYTHONPATH": str(ROOT / "workflow")}
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
         found.append(done.stdout.split())
-    (value, optimum), (above,) = found
+    (value, optimum), (above,), learnt = found
     assert float(value) == pytest.approx(float(optimum))
     assert above == "True"
+    assert [float(w) for w in learnt] == pytest.approx([2 / 3] * 3)
