@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from lindrop.dropout.balanced_blocks import balanced_root, fewest_blocks
 from lindrop.dropout.k_support import (
-    balanced_root,
     dual_norm,
     enumerated_prox,
     falling,
-    fewest_blocks,
     prox,
     rho_of,
     spectral_regulariser,

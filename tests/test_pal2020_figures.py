@@ -17,6 +17,7 @@ from lindrop.pal2020.curves import (
     dropconnect_curves,
     inputs_curves,
     overlap_curves,
+    scheme_matrices,
 )
 from lindrop.pal2020.figures import (
     draw_dropblock,
@@ -24,7 +25,6 @@ from lindrop.pal2020.figures import (
     draw_inputs,
     draw_overlap,
     draw_schemes,
-    scheme_matrices,
 )
 from lindrop.pal2020.synthetic import synthetic
 
@@ -69,12 +69,27 @@ def test_dropblock_costs_what_lemma_2_1_says_and_reaches_the_minimum(dropblock):
         assert curve["deterministic"].min() >= curve["minimum"].iloc[0]
 
 
-def test_a_wrong_objective_and_a_wrong_minimum_are_seen(dropblock):
-    doubled = dropblock.assign(deterministic=2 * dropblock["deterministic"])
-    assert sum(not check.holds for check in dropblock_checks("fig1", doubled)) == 4
-    for factor in (0.9, 1.1):
-        shifted = dropblock.assign(minimum=factor * dropblock["minimum"])
-        assert sum(not check.holds for check in dropblock_checks("fig1", shifted)) == 2
+@pytest.mark.parametrize("factor", [0.97, 1.03])
+def test_an_objective_a_little_wrong_is_seen(dropblock, factor):
+    checks = dropblock_checks(
+        "fig1", dropblock.assign(deterministic=factor * dropblock["deterministic"])
+    )
+    assert not any(check.holds for check in checks if "Lemma 2.1" in check.what)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_a_wrong_minimum_is_seen(dropblock, factor):
+    shifted = dropblock.assign(minimum=factor * dropblock["minimum"])
+    assert sum(not check.holds for check in dropblock_checks("fig1", shifted)) == 2
+
+
+def test_fresh_masks_change_no_training(dropblock, monkeypatch):
+    monkeypatch.setattr(module, "FRESH", 3)
+    other = dropblock_curves(SEED, (0.3, 0.5), iterations=100)
+    same = dropblock.merge(other, on=["keep", "iteration"], suffixes=("", "_other"))
+    assert len(same) == 200
+    np.testing.assert_array_equal(same["stochastic"], same["stochastic_other"])
+    assert not np.any(same["sampled"] == same["sampled_other"])
 
 
 def test_masks_of_blocks_of_another_size_are_seen(monkeypatch):
@@ -86,7 +101,7 @@ def test_masks_of_blocks_of_another_size_are_seen(monkeypatch):
         return other._replace(characteristic=right(nodes, keep, block).characteristic)
 
     monkeypatch.setattr(module, "dropblock", mixed)
-    checks = dropblock_checks("fig1", dropblock_curves(SEED, iterations=ITERATIONS))
+    checks = dropblock_checks("fig1", dropblock_curves(SEED, iterations=200))
     assert not checks[0].holds
 
 
@@ -165,12 +180,16 @@ def test_figure_4(overlap):
 def test_the_figure_of_correlated_inputs(inputs):
     left, right = draw_inputs(inputs).axes
     assert len(labels(left)) == 3
+    assert left.get_title(loc="left")
+    assert right.get_title(loc="left")
     assert labels(right) == [
         *("Theorem 4.1 as printed", "independent inputs", "correlated inputs", "corrected")
     ]
     correlated = inputs[inputs["inputs"] == "correlated"]
     ratio = correlated["deterministic"] / correlated["printed"]
     np.testing.assert_array_equal(right.lines[-1].get_ydata(), ratio)
+    right.figure.canvas.draw()
+    assert right.get_legend().get_window_extent().y1 < right.get_window_extent().y0
 
 
 def test_the_figure_of_characteristic_matrices():
@@ -184,6 +203,9 @@ def test_the_figure_of_characteristic_matrices():
         exact, sampled = (
             matrix.pivot(index="i", columns="j", values=of) for of in ("exact", "sampled")
         )
+        assert [text.get_text() for text in axis.texts] == ["exact", "sampled"]
+        assert axis.images[0].norm.vmin <= image.min()
+        assert axis.images[0].norm.vmax >= image.max()
         upper, lower = np.triu_indices(10), np.tril_indices(10, -1)
         np.testing.assert_array_equal(image[upper], exact.to_numpy()[upper])
         np.testing.assert_array_equal(image[lower], sampled.to_numpy()[lower])

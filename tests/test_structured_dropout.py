@@ -20,7 +20,8 @@ from lindrop.dropout.samplers import (
     seed_keep_as_printed,
     seed_keep_of,
 )
-from lindrop.pal2020 import schemes
+from lindrop.pal2020 import block_masks, dropconnect, schemes
+from lindrop.pal2020.dropconnect import section_4_checks
 from lindrop.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
 from lindrop.pal2020.schemes import scheme_checks
 from lindrop.pal2020.synthetic import Problem, synthetic, train
@@ -74,6 +75,8 @@ def test_moments_and_objective_are_those_of_every_mask(name, net):
 
     for hidden in (net.hidden, net.features):
         losses = [np.sum((net.y - net.u @ np.diag(z / scheme.mean) @ hidden) ** 2) for z in masks]
+        found = structured.losses_of_nodes(net.y, net.u, hidden, masks / scheme.mean)
+        np.testing.assert_allclose(found, losses, rtol=1e-12)
         formula = structured.objective(net.y, net.u, hidden, scheme.characteristic)
         assert formula == pytest.approx(chances @ losses, rel=1e-12)
 
@@ -186,14 +189,26 @@ def test_the_gradient_is_that_of_the_objective(name, net):
     def value(u, v):
         return structured.objective(net.y, u, v.T @ net.x, characteristic)
 
-    by_u, by_v = structured.gradient(net.y, net.u, net.v, net.x, characteristic)
+    assert_slopes(value, structured.gradient(net.y, net.u, net.v, net.x, characteristic), net)
+
+
+def test_the_gradient_of_dropconnect(net):
+    def value(u, v):
+        plain = structured.loss(net.y, u, v.T @ net.x)
+        return plain + structured.dropconnect_regulariser(u, v, net.x, KEEP)
+
+    assert_slopes(value, structured.dropconnect_gradient(net.y, net.u, net.v, net.x, KEEP), net)
+
+
+def assert_slopes(value, gradient, net):
+    """By differences, in random directions."""
     rng = np.random.default_rng(1)
     for _ in range(5):
         du, dv = rng.normal(size=net.u.shape), rng.normal(size=net.v.shape)
         step = 1e-5
         ahead = value(net.u + step * du, net.v + step * dv)
         behind = value(net.u - step * du, net.v - step * dv)
-        slope = np.sum(by_u * du) + np.sum(by_v * dv)
+        slope = np.sum(gradient[0] * du) + np.sum(gradient[1] * dv)
         assert (ahead - behind) / (2 * step) == pytest.approx(slope, rel=1e-7)
 
 
@@ -208,6 +223,10 @@ def small_problem():
     rng = np.random.default_rng(0)
     x, y, u, v = (rng.normal(size=shape) for shape in ((5, 9), (4, 9), (4, NODES), (5, NODES)))
     return Problem(x, y, u / 3, v / 3, 9)
+
+
+def nothing(u, v):
+    return {}
 
 
 def by_algorithm_1(problem, masks, steps):
@@ -228,7 +247,9 @@ def by_algorithm_1(problem, masks, steps):
 def test_training_is_algorithm_1(monkeypatch):
     monkeypatch.setattr("lindrop.pal2020.synthetic.RATE", 0.1)
     problem, scheme = small_problem(), SCHEMES["blocks of 2"]
-    curve = train(problem, scheme.noise, {}, keep=KEEP, iterations=30, rng=np.random.default_rng(3))
+    curve = train(
+        problem, scheme.noise, nothing, keep=KEEP, iterations=30, rng=np.random.default_rng(3)
+    )
     masks = scheme.noise(30, np.random.default_rng(3)) * KEEP
     steps = KEEP * 0.1 / (1 + np.arange(30) / 500)
     losses = by_algorithm_1(problem, masks, steps)
@@ -246,7 +267,7 @@ def test_a_root_of_the_second_moments_stands_for_all_samples(monkeypatch):
         train(
             problem._replace(x=x, y=m @ x),
             lambda draws, rng: dropconnect_noise((5, NODES), KEEP, draws, rng),
-            {"norm": lambda u, v: float(np.sum(u**2) + np.sum(v**2))},
+            lambda u, v: {"norm": float(np.sum(u**2) + np.sum(v**2))},
             keep=KEEP,
             iterations=50,
             rng=np.random.default_rng(3),
@@ -259,7 +280,7 @@ def test_a_root_of_the_second_moments_stands_for_all_samples(monkeypatch):
 def test_longer_training_continues_a_shorter_one():
     problem, scheme = small_problem(), SCHEMES["dropout"]
     short, long = (
-        train(problem, scheme.noise, {}, keep=KEEP, iterations=n, rng=np.random.default_rng(3))
+        train(problem, scheme.noise, nothing, keep=KEEP, iterations=n, rng=np.random.default_rng(3))
         for n in (150, 330)
     )
     both = short.merge(long, on="iteration", suffixes=("", "_long"))
@@ -285,33 +306,72 @@ def test_the_synthetic_set():
         assert off.mean() == pytest.approx(together, abs=0.01)
 
 
+def all_checks():
+    return scheme_checks(7) + section_4_checks(7)
+
+
 def test_the_verdicts():
-    checks = scheme_checks(7)
+    checks = all_checks()
     assert {check.claim for check in checks} == {
         *("lemma_2_1", "lemma_3_1", "corollary_3_2", "theorem_4_1", "corollary_4_2", "algorithm_1"),
         *("equation_13", "equation_15", "equation_16", "e11", "e16", "e18", "e19"),
+        "section_4_low_rank",
     }
     assert all(check.holds for check in checks if check.form == CORRECTED)
-    wrong = {"corollary_3_2", "theorem_4_1", "corollary_4_2", "e11", "e16", "e18", "e19"}
+    wrong = {
+        *("lemma_2_1", "corollary_3_2", "theorem_4_1", "corollary_4_2"),
+        *("e11", "e16", "e18", "e19"),
+    }
     failing = {check.claim for check in checks if check.form == PRINTED and not check.holds}
     assert failing == wrong
+
+
+def test_dropout_too_fails_with_the_mask_as_printed():
+    """One coin for all nodes where r = 1."""
+    printed = [c for c in scheme_checks(7) if c.claim == "lemma_2_1" and c.form == PRINTED]
+    assert len(printed) == 3
+    assert not any(check.holds for check in printed)
 
 
 @pytest.mark.parametrize(
     ("name", "claims"),
     [
-        ("dropconnect_regulariser", {"theorem_4_1", "corollary_4_2", "e18"}),
+        ("dropconnect_regulariser", {"theorem_4_1", "corollary_4_2", "e18", "section_4_low_rank"}),
         ("dropout_regulariser", {"corollary_3_2", "e16"}),
         ("fixed_objective", {"lemma_2_1", "e11"}),
         ("objective", {"lemma_3_1"}),
         ("regulariser", {"equation_15"}),
         ("seed_keep_of", {"e19"}),
+        ("_bound", {"section_4_low_rank"}),
     ],
 )
 def test_a_wrong_formula_is_seen(name, claims, monkeypatch):
     """A tenth more makes every claim that rests on the formula fail, and no other."""
-    right = getattr(schemes, name)
-    before = {(check.claim, check.what) for check in scheme_checks(7) if not check.holds}
-    monkeypatch.setattr(schemes, name, lambda *arguments: 1.1 * right(*arguments))
-    after = {(check.claim, check.what) for check in scheme_checks(7) if not check.holds}
+    before = {(check.claim, check.what) for check in all_checks() if not check.holds}
+    for module in (schemes, block_masks, dropconnect):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, a_tenth_more(getattr(module, name)))
+    after = {(check.claim, check.what) for check in all_checks() if not check.holds}
     assert {claim for claim, _ in after - before} == claims
+
+
+def a_tenth_more(right):
+    return lambda *arguments: 1.1 * right(*arguments)
+
+
+def test_a_regulariser_that_keeps_the_rank_is_seen(monkeypatch):
+    """Weight decay on the product shrinks it and cuts nothing."""
+
+    def decay(u, v, x, keep):
+        return lam_of(keep) * np.sum((u @ (v.T @ x)) ** 2)
+
+    def gradient(y, u, v, x, keep):
+        return structured.gradient(
+            y, u, v, x, lam_of(keep) * np.ones((dropconnect.NODES, dropconnect.NODES))
+        )
+
+    monkeypatch.setattr(dropconnect, "dropconnect_regulariser", decay)
+    monkeypatch.setattr(dropconnect, "dropconnect_gradient", gradient)
+    rank, rise, _ = (c for c in section_4_checks(7) if c.claim == "section_4_low_rank")
+    assert not rank.holds
+    assert rise.holds

@@ -18,13 +18,13 @@ INTRODUCTION = """\
 |---|---|
 | `config.yaml` | the default: data that the generator makes, nothing downloaded |
 | `ml-1m.yaml` | a small real run: one download of 6 MB |
-| `dropout.yaml` | the experiments of the dropout papers at the papers' sizes, all else as by default |
+| `dropout.yaml` | the dropout papers' experiments at the papers' sizes, all else as by default |
 | `paper.yaml` | ML-20M, Netflix and MSD at the paper's settings |
 
-`snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default, or on
-top of it if it names no `datasets`; `--config data_dir=/folder` changes single keys. A mistake stops the run before any job, with one
-line that names the key, the value and what is allowed. (A file that is not YAML at all is reported
-by Snakemake, which reads it first.)
+`snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default, or
+on top of it if it names no `datasets`; `--config data_dir=/folder` changes single keys of the top
+level. A mistake stops the run before any job, with one line that names the key, the value and what
+is allowed. (A file that is not YAML at all is reported by Snakemake, which reads it first.)
 """
 
 FILE = "What is left out of a file that is given is null, not what is published of another."

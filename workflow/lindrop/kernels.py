@@ -1,4 +1,4 @@
-"""Compiled loops of the linear autoencoders. Each is serial over a range and releases the interpreter's lock.
+"""Compiled loops of the linear autoencoders: serial over a range, without the interpreter's lock.
 
 `lindrop.parallel.over_blocks` runs ranges in threads: no loop writes what another range reads or
 writes, so results do not depend on the number of threads.

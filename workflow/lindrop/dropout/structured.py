@@ -16,9 +16,24 @@ def loss(y: Matrix, u: Matrix, hidden: Matrix) -> Vector:
     return np.asarray(np.sum((u @ hidden - y) ** 2, axis=(-2, -1)))
 
 
+def losses_of_nodes(y: Matrix, u: Matrix, hidden: Matrix, noise: Matrix) -> Vector:
+    """‖Y − U diag(z) H‖² under every z, a row of the noise: ‖Y‖² − 2 z'c + z'Kz.
+
+    K = U'U ⊙ HH' and c = diag(U'YH') are all that it takes of the samples.
+    """
+    c = np.sum(u * (y @ hidden.T), axis=0)
+    squares = np.sum(noise @ _products(u, hidden) * noise, axis=1)
+    return np.asarray(np.sum(y**2) - 2 * noise @ c + squares)
+
+
+def _products(u: Matrix, hidden: Matrix) -> Matrix:
+    """K = U'U ⊙ HH': inner products of the nodes' shares u_i h_i' of the output."""
+    return np.asarray((u.T @ u) * (hidden @ hidden.T))
+
+
 def regulariser(u: Matrix, hidden: Matrix, characteristic: Matrix) -> float:
     """Ω = ⟨C̄, U'U ⊙ HH'⟩ (Eq. 15)."""
-    return float(np.sum(characteristic * (u.T @ u) * (hidden @ hidden.T)))
+    return float(np.sum(characteristic * _products(u, hidden)))
 
 
 def objective(y: Matrix, u: Matrix, hidden: Matrix, characteristic: Matrix) -> float:
@@ -55,6 +70,18 @@ def dropconnect_regulariser(u: Matrix, v: Matrix, inputs: Matrix, keep: float) -
     (E18; the proof of Theorem 4.1 overlooks it in Eq. 55).
     """
     return lam_of(keep) * float(squared_norms(u) @ (v**2).T @ squared_norms(inputs.T))
+
+
+def dropconnect_gradient(
+    y: Matrix, u: Matrix, v: Matrix, inputs: Matrix, keep: float
+) -> tuple[Matrix, Matrix]:
+    """Derivatives of ‖Y − UV'M‖² + `dropconnect_regulariser`, by U and by V."""
+    hidden, lengths = v.T @ inputs, squared_norms(inputs.T)
+    error = u @ hidden - y
+    return (
+        2 * (error @ hidden.T + lam_of(keep) * u * (lengths @ v**2)),
+        2 * (inputs @ (error.T @ u) + lam_of(keep) * lengths[:, None] * v * squared_norms(u)),
+    )
 
 
 def dropconnect_regulariser_as_printed(u: Matrix, v: Matrix, inputs: Matrix, keep: float) -> float:

@@ -23,6 +23,8 @@ CLAIMS = (
     "lemma_2_2",
     "lemma_3_1",
     "proposition_3_3",
+    "section_2_3_convexity",
+    "section_4_low_rank",
     "theorem_2_3",
     "theorem_2_5",
     "theorem_2_6",

@@ -3,36 +3,25 @@
 import numpy as np
 
 from lindrop.arrays import Matrix
-from lindrop.checks import CORRECTED, Check, at_most, equal
-from lindrop.dropout.dropblock import (
-    balanced_factors,
-    beta_at,
-    objective,
-    optimum,
-)
-from lindrop.dropout.k_support import (
-    enumerated_prox,
-    fewest_blocks,
-    prox,
-    squared_norm,
-    squared_norm_printed,
-)
+from lindrop.checks import CORRECTED, Check, at_most, equal, relative_distance
+from lindrop.dropout.balanced_blocks import fewest_blocks
+from lindrop.dropout.dropblock import balanced_factors, beta_at, objective, optimum
+from lindrop.dropout.k_support import enumerated_prox, prox, squared_norm, squared_norm_printed
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import lam_of
 from lindrop.pal2020.references import (
     COLUMNS,
+    KEPT,
     ROWS,
     STARTS,
     VALUE,
     Problem,
     conjugate_norm,
-    distance,
     dropblock_minima,
     full_inputs,
     near_one,
 )
 
-KEPT = 0.3, 0.5, 0.8  # θ, or θ̄
 WIDTHS = 4, 8  # d, at least min{a, N}
 
 
@@ -69,7 +58,7 @@ def _e13(problems: list[Problem]) -> list[Check]:
         m, r, beta = problem
         a = prox(m, r, beta)
         excess.append(problem.value(enumerated_prox(m, r, beta, r - 1)) / problem.value(a))
-        distances.append(distance(a, enumerated_prox(m, r, beta, r)))
+        distances.append(relative_distance(a, enumerated_prox(m, r, beta, r)))
     missed = np.count_nonzero(np.array(excess) > 1 + 1e-9)
     what = "the form with τ: largest distance to the best of all ρ ≤ r and λ"
     return [

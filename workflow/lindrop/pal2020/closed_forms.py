@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lindrop.arrays import Vector
-from lindrop.checks import CORRECTED, Check, at_least, at_most, equal
+from lindrop.arrays import Matrix
+from lindrop.checks import CORRECTED, Check, at_least, at_most, equal, relative_distance
 from lindrop.dropout.dropblock import (
     adaptive_keep,
     balanced_factors,
@@ -11,17 +11,14 @@ from lindrop.dropout.dropblock import (
     omega,
     squared_block_norms,
 )
-from lindrop.dropout.k_support import (
-    enumerated_prox,
-    prox,
-    squared_norm,
-    squared_norm_printed,
-)
+from lindrop.dropout.k_support import enumerated_prox, prox, squared_norm, squared_norm_printed
 from lindrop.dropout.objective import lam_of
 from lindrop.pal2020.closed_form_errata import errata_checks
+from lindrop.pal2020.enumeration import ROUNDING
 from lindrop.pal2020.references import (
     COLUMNS,
     INPUTS,
+    KEPT,
     PRODUCT,
     ROWS,
     VALUE,
@@ -30,14 +27,12 @@ from lindrop.pal2020.references import (
     case,
     conjugate_minimiser,
     conjugate_norm,
-    distance,
     full_inputs,
     masked_objective,
     near_one,
 )
 
 DROPBLOCKS = (2, 0.3), (2, 1.0), (3, 0.1), (3, 1.0)  # r, β
-KEPT = 0.3, 0.5, 0.8  # θ, or θ̄
 DOUBLINGS = 10
 PROBLEMS = 400
 
@@ -53,6 +48,7 @@ def closed_form_checks(seed: int) -> list[Check]:
         *_minimisers(cases),
         *_theorem_2_7(cases, problems),
         *errata_checks(problems, data, descent),
+        *_convexity(data),
     ]
 
 
@@ -71,7 +67,7 @@ def _capacity(rng: np.random.Generator) -> list[Check]:
         adaptive.append(omega(many_u, many_v, x, r, wider) / omega(u, v, x, r, printed))
         mean = masked_objective(y, x, u, v, r, printed)
         masked.append(mean / objective(y, x, u, v, r, lam_of(keep)))
-    change = distance(many_u @ (many_v.T @ x), u @ (v.T @ x))
+    change = relative_distance(many_u @ (many_v.T @ x), u @ (v.T @ x))
     what = f"after {DOUBLINGS} doublings of d"
     return [
         equal("lemma_2_2", f"change of UV'X {what}, relative", change),
@@ -87,7 +83,7 @@ def _theorem_2_3(problems: list[Problem]) -> list[Check]:
     true = np.array([conjugate_norm(m, r) for m, r, _ in problems])
     printed = np.array([squared_norm_printed(m, r) for m, r, _ in problems])
     corrected = np.array([squared_norm(m, r) for m, r, _ in problems])
-    reached = np.array([_least_blocks(m, r) for m, r, _ in problems])
+    reached = np.array([_reached(np.diag(m), r) for m, r, _ in problems])
     claim, what = "theorem_2_3", f"{PROBLEMS} random A: Λ** by the conjugate"
     return [
         near_one(claim, f"{what} / by the printed ρ", true / printed),
@@ -96,11 +92,36 @@ def _theorem_2_3(problems: list[Problem]) -> list[Check]:
     ]
 
 
-def _least_blocks(a: Vector, r: int) -> float:
-    """(d/r) Σ ‖U_iV_i'X‖² of the balanced factors of a matrix with the singular values a."""
-    x = np.eye(len(a))
-    norms = squared_block_norms(*balanced_factors(np.diag(a), x, r), x, r)
+def _reached(a: Matrix, r: int) -> float:
+    """(d/r) Σ ‖U_iV_i'X‖² of balanced factors of A: Λ/β is no larger."""
+    x = np.eye(a.shape[1])
+    norms = squared_block_norms(*balanced_factors(a, x, r), x, r)
     return float(len(norms) * norms.sum())
+
+
+def _convexity(rng: np.random.Generator) -> list[Check]:
+    """Section 2.3 calls Λ not necessarily convex.
+
+    Factors bound Λ at the midpoint from above and the conjugate bounds it at the ends from below,
+    so no violation is overlooked. Between ends with the same singular vectors Λ can be affine:
+    half of the pairs are such.
+    """
+    violations = []
+    for number in range(PROBLEMS):
+        r = int(rng.integers(1, ROWS, endpoint=True))
+        a, b = rng.normal(size=(2, ROWS, COLUMNS))
+        if number % 2:
+            left, values, right = np.linalg.svd(a, full_matrices=False)
+            b = left * rng.permutation(values) @ right
+        above = _reached((a + b) / 2, r)
+        ends = [conjugate_norm(np.linalg.svd(end, compute_uv=False), r) for end in (a, b)]
+        violations.append((above - np.mean(ends)) / above)
+    claim, most = "section_2_3_convexity", max(violations)
+    what = f"largest violation of midpoint convexity of Λ, relative; {PROBLEMS} random pairs"
+    return [
+        at_least(claim, f"{what}; beyond rounding", most, ROUNDING),
+        at_most(claim, what, most, 0, ROUNDING, CORRECTED),
+    ]
 
 
 def _minimisers(cases: list[Case]) -> list[Check]:
@@ -114,7 +135,7 @@ def _minimisers(cases: list[Case]) -> list[Check]:
         norms = np.sqrt(squared_block_norms(best.u, best.v, x, r))
         uneven.append(np.ptp(norms) / norms.mean())
         values.append(best.value / problem.value(least))
-        products.append(distance(best.u @ best.v.T @ x, left * least @ right))
+        products.append(relative_distance(best.u @ best.v.T @ x, left * least @ right))
         u, v = balanced_factors(claimed.product, x, r)
         attained.append(objective(y, x, u, v, r, beta) / claimed.value)
     lowest = min(end.value / case.claimed.value for case in cases for end in case.ends)
@@ -136,7 +157,7 @@ def _theorem_2_7(cases: list[Case], problems: list[Problem]) -> list[Check]:
         other = enumerated_prox(m, r, beta, r - 1, squared_norm_printed)
         printed.append(problem.value(other) / problem.value(least))
         corrected.append(problem.value(a) / problem.value(least))
-        distances.append(distance(a, least))
+        distances.append(relative_distance(a, least))
     descents = [case.ends[0].value / case.claimed.value for case in cases]
     claim, what = "theorem_2_7", f"{PROBLEMS} random Y: F of the"
     return [

@@ -16,6 +16,7 @@ from lindrop.dropout.samplers import (
     dropblock,
     dropconnect_noise,
     dropout,
+    gaussian_noise,
     overlapping_dropblock,
     seed_keep_as_printed,
     seed_keep_of,
@@ -24,26 +25,33 @@ from lindrop.dropout.structured import (
     dropconnect_regulariser,
     dropconnect_regulariser_as_printed,
     loss,
+    losses_of_nodes,
     objective,
 )
-from lindrop.pal2020.synthetic import HIDDEN, Noise, Objective, Problem, synthetic, train
+from lindrop.pal2020.synthetic import HIDDEN, Measure, Noise, Problem, synthetic, train
 
 BLOCK = 5  # the paper names a block size for its deep experiments only, this one
-ITERATIONS = 10_000
+FRESH = 200  # masks drawn at every iterate shown, to see their mean
 MORE_KEEPS = 0.3, 0.7, 0.9  # of Figures 5 and 6, ours: the paper's are not legible in our copy
 
-Run = tuple[Noise, dict[str, Objective]]  # how masks are drawn, and what is to be computed
+Run = tuple[Noise, Measure]  # how masks are drawn, and what is to be computed
 Runs = Callable[[float], dict[str, Run]]  # by name of the scheme, of θ
 
 
 def dropblock_curves(
-    seed: int, keeps: Sequence[float] = (0.5,), *, iterations: int = ITERATIONS
+    seed: int, keeps: Sequence[float] = (0.5,), *, iterations: int
 ) -> pd.DataFrame:
-    """Figures 1 and 5: DropBlock as sampled, its objective (Lemma 2.1), the minimum of this."""
+    """Figures 1 and 5: DropBlock as sampled, its objective (Lemma 2.1), the minimum of this.
+
+    The column `sampled` is the mean loss under many masks of each iterate, none of which trains.
+    """
     problem = _problem(seed)
+    *_, beyond = np.random.SeedSequence(seed).spawn(len(keeps) + 1)  # no training draws from it
+    fresh = np.random.default_rng(beyond)
 
     def runs(keep: float) -> dict[str, Run]:
-        return {"DropBlock": _of_nodes(problem, dropblock(HIDDEN, keep, BLOCK), keep)}
+        run = _of_nodes(problem, dropblock(HIDDEN, keep, BLOCK), keep)
+        return {"DropBlock": _with_fresh_masks(problem, run, fresh)}
 
     curves = _train_all(problem, seed, keeps, runs, iterations)
     minima = {keep: _minimum(problem, keep) for keep in keeps}
@@ -56,7 +64,7 @@ def _minimum(problem: Problem, keep: float) -> float:
 
 
 def dropconnect_curves(
-    seed: int, keeps: Sequence[float] = (0.5,), *, iterations: int = ITERATIONS
+    seed: int, keeps: Sequence[float] = (0.5,), *, iterations: int
 ) -> pd.DataFrame:
     """Figures 3 and 6: DropConnect and dropout, sampled and in expectation."""
     problem = _problem(seed)
@@ -70,7 +78,7 @@ def dropconnect_curves(
     return _train_all(problem, seed, keeps, runs, iterations)
 
 
-def inputs_curves(seed: int, keep: float = 0.5, *, iterations: int = ITERATIONS) -> pd.DataFrame:
+def inputs_curves(seed: int, keep: float = 0.5, *, iterations: int) -> pd.DataFrame:
     """DropConnect where inputs are independent, as in the paper, and where a ReLU gave them."""
     found = []
     for inputs, correlated in (("independent", False), ("correlated", True)):
@@ -85,7 +93,7 @@ def _dropconnect_alone(problem: Problem) -> Runs:
 
 
 def overlap_curves(
-    seed: int, keeps: Sequence[float] = (0.5, 0.8), *, iterations: int = ITERATIONS
+    seed: int, keeps: Sequence[float] = (0.5, 0.8), *, iterations: int
 ) -> pd.DataFrame:
     """Figure 4: DropBlock on the grid, and the original one with several θ′.
 
@@ -107,6 +115,33 @@ def overlap_curves(
         return {name: _of_nodes(problem, scheme, keep) for name, scheme in schemes.items()}
 
     return _train_all(problem, seed, keeps, runs, iterations)
+
+
+def scheme_matrices(
+    seed: int, *, nodes: int = 20, block: int = 5, keep: float = 0.5, draws: int = 20_000
+) -> pd.DataFrame:
+    """C̄ of four schemes, exact and of sampled z/μ, entry by entry.
+
+    The last has none of zeros and ones: Gaussian noise, correlated the more, the nearer two nodes.
+    """
+    place = np.arange(nodes)
+    decay = (1 - keep) / keep * 0.8 ** np.abs(place[:, None] - place)
+    of_nodes = {
+        "dropout": dropout(nodes, keep),
+        "DropBlock": dropblock(nodes, keep, block),
+        "overlapping DropBlock": overlapping_dropblock(nodes, seed_keep_of(keep, block), block),
+    }
+    laws: dict[str, tuple[Noise, Matrix]] = {
+        name: (scheme.noise, scheme.characteristic) for name, scheme in of_nodes.items()
+    } | {"Gaussian noise": (partial(gaussian_noise, decay), decay)}
+    row, column = np.indices(decay.shape)
+    found = []
+    streams = np.random.default_rng(seed).spawn(len(laws))
+    for (name, (noise, exact)), rng in zip(laws.items(), streams, strict=True):
+        entries = {"i": row, "j": column, "exact": exact, "sampled": np.cov(noise(draws, rng).T)}
+        table = pd.DataFrame({key: values.ravel() for key, values in entries.items()})
+        found.append(table.assign(scheme=name))
+    return pd.concat(found, ignore_index=True)
 
 
 def _problem(seed: int, *, correlated: bool = False) -> Problem:
@@ -132,21 +167,32 @@ def _of_nodes(problem: Problem, scheme: Scheme, keep: float) -> Run:
     def noise(draws: int, rng: np.random.Generator) -> Matrix:
         return scale * scheme.noise(draws, rng)
 
-    def exact(u: Matrix, v: Matrix) -> float:
-        return objective(problem.y, scale * u, v.T @ problem.x, scheme.characteristic)
+    def measure(u: Matrix, v: Matrix) -> dict[str, float]:
+        hidden = v.T @ problem.x
+        return {"deterministic": objective(problem.y, scale * u, hidden, scheme.characteristic)}
 
-    return noise, {"deterministic": exact}
+    return noise, measure
+
+
+def _with_fresh_masks(problem: Problem, run: Run, rng: np.random.Generator) -> Run:
+    noise, measure = run
+
+    def measure_both(u: Matrix, v: Matrix) -> dict[str, float]:
+        losses = losses_of_nodes(problem.y, u, v.T @ problem.x, noise(FRESH, rng))
+        return measure(u, v) | {"sampled": float(losses.mean())}
+
+    return noise, measure_both
 
 
 def _of_connections(problem: Problem, keep: float) -> Run:
     """The objective by E18, and by Eq. 20 as printed, which is dropout's."""
-    x, y = problem.x, problem.y
+    x = problem.x
 
-    def exact(u: Matrix, v: Matrix) -> float:
-        return float(loss(y, u, v.T @ x)) + dropconnect_regulariser(u, v, x, keep)
+    def measure(u: Matrix, v: Matrix) -> dict[str, float]:
+        error = float(loss(problem.y, u, v.T @ x))
+        return {
+            "deterministic": error + dropconnect_regulariser(u, v, x, keep),
+            "printed": error + dropconnect_regulariser_as_printed(u, v, x, keep),
+        }
 
-    def printed(u: Matrix, v: Matrix) -> float:
-        return float(loss(y, u, v.T @ x)) + dropconnect_regulariser_as_printed(u, v, x, keep)
-
-    noise = partial(dropconnect_noise, problem.v.shape, keep)
-    return noise, {"deterministic": exact, "printed": printed}
+    return partial(dropconnect_noise, problem.v.shape, keep), measure

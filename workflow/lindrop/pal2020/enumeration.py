@@ -5,9 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lindrop.arrays import Matrix, Vector
+from lindrop.checks import PRINTED, Check, Form, equal
 from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.samplers import Scheme
 from lindrop.dropout.structured import loss
+
+KEEP = 0.3
+ROUNDING = 1e-12  # relative
 
 
 class Net(NamedTuple):
@@ -50,3 +54,8 @@ def mean_dropconnect_loss(net: Net, inputs: Matrix, keep: float) -> float:
     kept, probabilities = outcomes(net.v.size, keep)
     weights = kept.reshape(-1, *net.v.shape) / keep * net.v
     return float(probabilities @ loss(net.y, net.u, weights.transpose(0, 2, 1) @ inputs))
+
+
+def agree(claim: str, what: str, formula: float, mean: float, form: Form = PRINTED) -> Check:
+    """A formula against the mean over every mask, to rounding."""
+    return equal(claim, f"{what}; every mask", formula, mean, ROUNDING * abs(mean), form)

@@ -1,23 +1,12 @@
 """Figures 1 and 3 to 6 of Pal 2020, and two of our own, from the tables of `curves`."""
 
-from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lindrop.arrays import Matrix
-from lindrop.dropout.samplers import (
-    dropblock,
-    dropout,
-    gaussian_noise,
-    overlapping_dropblock,
-    seed_keep_of,
-)
-from lindrop.figures import COLOURS, WIDTH
-from lindrop.pal2020.synthetic import Noise
+from lindrop.figures import COLOURS, page, panels
 
 BLUE, ORANGE, GREEN, PINK = COLOURS[:4]
 BLACK = COLOURS[-1]
@@ -59,7 +48,7 @@ def draw_dropconnect(curves: pd.DataFrame) -> Figure:
 
 def draw_inputs(curves: pd.DataFrame) -> Figure:
     """Theorem 4.1 where inputs are correlated: objectives, and all relative to what is printed."""
-    figure, ((left, right),) = _rows(1)
+    figure, (left, right) = panels(2, height=ROW + 0.5)
     correlated = curves[curves["inputs"] == "correlated"]
     _line(left, correlated, "stochastic", "DropConnect, stochastic", BLUE, **FAINT)
     _line(left, correlated, "printed", "Theorem 4.1 as printed", ORANGE, ls="--")
@@ -74,8 +63,9 @@ def draw_inputs(curves: pd.DataFrame) -> Figure:
         right.plot(iteration, curve["stochastic"] / printed, label=f"{inputs} inputs", **style)
         label = "corrected" if inputs == "correlated" else None
         right.plot(iteration, curve["deterministic"] / printed, color=GREEN, label=label)
-    right.set(xscale="log", xlabel="iteration", ylabel="relative to Theorem 4.1")
-    right.legend()
+    right.set(xscale="log", xlabel="iteration", ylabel="relative to Theorem 4.1 as printed")
+    right.set_title("loss under the mask (points) and objective", loc="left")
+    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)  # points are everywhere
     return figure
 
 
@@ -88,7 +78,7 @@ def draw_overlap(curves: pd.DataFrame) -> Figure:
         "overlapping, printed θ′": {"color": ORANGE, "ls": ":", "lw": 2},
     }
     keeps = list(curves.groupby("keep"))
-    figure = Figure(figsize=(WIDTH, ROW))
+    figure = page(ROW)
     axes = figure.subplots(1, len(keeps), squeeze=False, sharey=True)[0]
     for axis, (keep, of_keep) in zip(axes, keeps, strict=True):
         for name, curve in of_keep.groupby("scheme", sort=False):
@@ -100,54 +90,31 @@ def draw_overlap(curves: pd.DataFrame) -> Figure:
     return figure
 
 
-def scheme_matrices(
-    seed: int, *, nodes: int = 20, block: int = 5, keep: float = 0.5, draws: int = 20_000
-) -> pd.DataFrame:
-    """C̄ of four schemes, exact and of sampled z/μ, entry by entry.
-
-    The last has none of zeros and ones: Gaussian noise, correlated the more, the nearer two nodes.
-    """
-    place = np.arange(nodes)
-    decay = (1 - keep) / keep * 0.8 ** np.abs(place[:, None] - place)
-    of_nodes = {
-        "dropout": dropout(nodes, keep),
-        "DropBlock": dropblock(nodes, keep, block),
-        "overlapping DropBlock": overlapping_dropblock(nodes, seed_keep_of(keep, block), block),
-    }
-    laws: dict[str, tuple[Noise, Matrix]] = {
-        name: (scheme.noise, scheme.characteristic) for name, scheme in of_nodes.items()
-    } | {"Gaussian noise": (partial(gaussian_noise, decay), decay)}
-    row, column = np.indices(decay.shape)
-    found = []
-    streams = np.random.default_rng(seed).spawn(len(laws))
-    for (name, (noise, exact)), rng in zip(laws.items(), streams, strict=True):
-        entries = {"i": row, "j": column, "exact": exact, "sampled": np.cov(noise(draws, rng).T)}
-        table = pd.DataFrame({key: values.ravel() for key, values in entries.items()})
-        found.append(table.assign(scheme=name))
-    return pd.concat(found, ignore_index=True)
-
-
 def draw_schemes(matrices: pd.DataFrame) -> Figure:
     """Characteristic matrices: exact on and above the diagonal, of sampled masks below it."""
     schemes = list(matrices.groupby("scheme", sort=False))
-    figure = Figure(figsize=(WIDTH, 2.1))
+    figure = page(2.1)
     axes = figure.subplots(1, len(schemes), sharey=True)
-    top = matrices["exact"].max()
+    upper = matrices["i"] <= matrices["j"]
+    shown = matrices["exact"].where(upper, matrices["sampled"])
+    colours: dict[str, Any] = {"vmin": shown.min(), "vmax": shown.max(), "cmap": "viridis"}
     for axis, (name, matrix) in zip(axes, schemes, strict=True):
-        shown = np.where(matrix["i"] <= matrix["j"], matrix["exact"], matrix["sampled"])
-        image = pd.Series(shown, [matrix["i"], matrix["j"]]).unstack()
+        image = shown[matrix.index].to_numpy().reshape(matrix["i"].nunique(), -1)
         nodes = (0.5, len(image) + 0.5)
-        drawn = axis.imshow(image, vmin=0, vmax=top, cmap="viridis", extent=nodes + nodes[::-1])
+        drawn = axis.imshow(image, extent=nodes + nodes[::-1], **colours)
+        corner: dict[str, Any] = {"transform": axis.transAxes, "color": "white", "size": 7}
+        axis.text(0.95, 0.95, "exact", ha="right", va="top", **corner)
+        axis.text(0.05, 0.05, "sampled", ha="left", va="bottom", **corner)
         axis.set_title(name, loc="left")
         axis.set_xlabel("hidden node")
         axis.grid(False)
     axes[0].set_ylabel("hidden node")
-    figure.colorbar(drawn, ax=axes, label="c̄", shrink=0.8)
+    figure.colorbar(drawn, ax=axes, label="entry of C̄", shrink=0.8)
     return figure
 
 
 def _rows(rows: int) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(WIDTH, ROW * rows))
+    figure = page(ROW * rows)
     return figure, figure.subplots(rows, 2, squeeze=False)
 
 

@@ -4,7 +4,7 @@ L-BFGS on the factors, sums over all masks, and the conjugates of Equations 29 a
 order of the unknowns is all that constrains them: pooling neighbours solves these exactly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,20 +12,14 @@ from scipy.optimize import isotonic_regression, minimize
 
 from lindrop.arrays import Matrix, Vector
 from lindrop.checks import PRINTED, Check, Form, equal
-from lindrop.dropout.dropblock import (
-    Optimum,
-    gradient,
-    objective,
-    optimum,
-)
+from lindrop.dropout.balanced_blocks import fewest_blocks
+from lindrop.dropout.dropblock import Optimum, gradient, objective, optimum
 from lindrop.dropout.enumeration import outcomes
-from lindrop.dropout.k_support import (
-    falling,
-    fewest_blocks,
-)
+from lindrop.dropout.k_support import falling
 from lindrop.dropout.multistart import EXACT, Minimum
 
 ROWS, COLUMNS, INPUTS = 4, 5, 6  # of Y (a, N) and of X (b)
+KEPT = 0.3, 0.5, 0.8  # θ, or θ̄
 STARTS = 4
 DESCENT = EXACT | {"maxiter": 3000}
 VALUE, PRODUCT = 1e-9, 1e-5  # what a descent leaves of f, and of what f depends on by its square
@@ -81,21 +75,37 @@ def conjugate_minimiser(problem: Problem) -> Vector:
 def dropblock_minima(
     y: Matrix, x: Matrix, r: int, beta: float, blocks: int, rng: np.random.Generator
 ) -> list[Minimum]:
-    """Ends of L-BFGS on f(U, V, d) (Equation 8) from random starts, the best first."""
+    """Ends of descents on f(U, V, d) (Equation 8)."""
+
+    def value(u: Matrix, v: Matrix) -> float:
+        return objective(y, x, u, v, r, beta)
+
+    def slope(u: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        return gradient(y, x, u, v, r, beta)
+
+    return factor_minima(value, slope, (len(y), len(x), blocks * r), rng)
+
+
+def factor_minima(
+    value: Callable[[Matrix, Matrix], float],
+    slope: Callable[[Matrix, Matrix], tuple[Matrix, Matrix]],
+    shape: tuple[int, int, int],
+    rng: np.random.Generator,
+) -> list[Minimum]:
+    """Ends of L-BFGS on a function of U (a × d) and V (b × d) from random starts, best first."""
+    a, b, d = shape
 
     def parts(flat: Vector) -> tuple[Matrix, Matrix]:
-        weights = flat.reshape(len(y) + len(x), blocks * r)
-        return weights[: len(y)], weights[len(y) :]
+        weights = flat.reshape(a + b, d)
+        return weights[:a], weights[a:]
 
     def value_and_slope(flat: Vector) -> tuple[float, Vector]:
         u, v = parts(flat)
-        slope = np.concatenate(gradient(y, x, u, v, r, beta))
-        return objective(y, x, u, v, r, beta), slope.ravel()
+        return value(u, v), np.concatenate(slope(u, v)).ravel()
 
-    starts = rng.normal(scale=0.5, size=(STARTS, (len(y) + len(x)) * blocks * r))
     ends = [
         minimize(value_and_slope, start, jac=True, method="L-BFGS-B", options=DESCENT)
-        for start in starts
+        for start in rng.normal(scale=0.5, size=(STARTS, (a + b) * d))
     ]
     return sorted((Minimum(float(end.fun), *parts(end.x)) for end in ends), key=lambda end: end[0])
 
@@ -131,8 +141,3 @@ def near_one(
     """All of them should be 1: the one farthest from it."""
     found = np.asarray(ratios)
     return equal(claim, what, found[np.argmax(np.abs(found - 1))], 1, tolerance, form)
-
-
-def distance(a: Matrix, b: Matrix) -> float:
-    """‖A − B‖ relative to ‖B‖."""
-    return float(np.linalg.norm(a - b) / np.linalg.norm(b))

@@ -1,4 +1,4 @@
-"""What Pal 2020 proves of dropout's schemes (Lemma 2.1, Sections 3 and 4) and the rates of 5.3.
+"""What Pal 2020 proves of masks of nodes (Lemma 2.1, Section 3), and the rates of Section 5.3.
 
 Every mask of a small network is enumerated, so a formula has to agree to rounding. Two checks draw
 masks instead, at the size of the paper's experiments.
@@ -9,10 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from lindrop.arrays import Matrix
-from lindrop.checks import CORRECTED, PRINTED, Check, Form, equal
-from lindrop.dropout.dropblock import fixed_objective
-from lindrop.dropout.enumeration import outcomes
+from lindrop.checks import CORRECTED, PRINTED, Check, Form, equal, relative_distance
 from lindrop.dropout.samplers import (
     Scheme,
     characteristic_of,
@@ -24,8 +21,6 @@ from lindrop.dropout.samplers import (
     seed_keep_of,
 )
 from lindrop.dropout.structured import (
-    dropconnect_regulariser,
-    dropconnect_regulariser_as_printed,
     dropout_regulariser,
     dropout_regulariser_as_printed,
     gradient,
@@ -33,33 +28,33 @@ from lindrop.dropout.structured import (
     objective,
     regulariser,
 )
+from lindrop.pal2020.block_masks import block_mask_checks
 from lindrop.pal2020.enumeration import (
+    KEEP,
+    ROUNDING,
     Net,
+    agree,
     every_mask,
-    mean_dropconnect_loss,
     mean_loss,
     small_net,
 )
 from lindrop.pal2020.synthetic import Noise, synthetic
 
-KEEP, NODES, BLOCK = 0.3, 6, 2
-ROUNDING = 1e-12  # relative
+NODES, BLOCK = 6, 2
 DRAWS, DRAWS_AT_ONCE = 1000, 100
 STANDARD_ERRORS = 5
 
 
 def scheme_checks(seed: int) -> list[Check]:
-    nodes, connections, law, drawn = np.random.default_rng(seed).spawn(4)
+    nodes, law, drawn = np.random.default_rng(seed).spawn(3)
     net = small_net(nodes, NODES)
     return [
-        *_lemma_2_1(net),
-        *_e11(net),
+        *block_mask_checks(net),
         *_algorithm_1(net),
         *_lemma_3_1(net, law),
         *_sampled_lemma_3_1(drawn),
         *_equations(net),
         *_corollary_3_2(net),
-        *_section_4(small_net(connections, 3)),
         *_e19(),
     ]
 
@@ -70,42 +65,6 @@ def _schemes() -> dict[str, Scheme]:
         "DropBlock": dropblock(NODES, KEEP, BLOCK),
         "overlapping DropBlock": overlapping_dropblock(NODES, KEEP, BLOCK),
     }
-
-
-def _agree(claim: str, what: str, formula: float, mean: float, form: Form = PRINTED) -> Check:
-    return equal(claim, f"{what}; every mask", formula, mean, ROUNDING * abs(mean), form)
-
-
-def _distance(found: Matrix, wanted: Matrix) -> float:
-    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
-
-
-def _lemma_2_1(net: Net) -> Iterator[Check]:
-    for block in (1, BLOCK, 3):
-        masks, probabilities = every_mask(dropblock(NODES, KEEP, block))
-        mean = mean_loss(net, net.hidden, masks / KEEP, probabilities)
-        formula = fixed_objective(net.y, net.x, net.u, net.v, block, KEEP)
-        what = f"Eqs. 4 and 5, d = {NODES}, r = {block}" + (", dropout" if block == 1 else "")
-        yield _agree("lemma_2_1", what, formula, mean, CORRECTED)
-
-
-def _e11(net: Net) -> Iterator[Check]:
-    """Each Kronecker product that Eq. 3 may mean, in full."""
-    formula = fixed_objective(net.y, net.x, net.u, net.v, BLOCK, KEEP)
-    blocks = NODES // BLOCK
-    readings: list[tuple[str, int, int, Form]] = [
-        ("diag(w) ⊗ I_{d/r}, w of d/r entries", blocks, blocks, PRINTED),
-        ("diag(w) ⊗ I_{d/r}, w of r entries", BLOCK, blocks, PRINTED),
-        ("diag(w) ⊗ I_r, w of d/r entries", blocks, BLOCK, CORRECTED),
-    ]
-    for what, coins, size, form in readings:
-        kept, probabilities = outcomes(coins, KEEP)
-        masks = np.stack([np.kron(np.diag(w), np.eye(size)).diagonal() for w in kept])
-        of = f"{what}, d = {NODES}, r = {BLOCK}"
-        yield equal("e11", f"rows of {of}", masks.shape[1], NODES, 0, form)
-        if masks.shape[1] == NODES:
-            mean = mean_loss(net, net.hidden, masks / KEEP, probabilities)
-            yield _agree("e11", f"Eqs. 4 and 5 with {of}", formula, mean, form)
 
 
 def _algorithm_1(net: Net) -> Iterator[Check]:
@@ -120,7 +79,9 @@ def _algorithm_1(net: Net) -> Iterator[Check]:
         by_v = np.tensordot(probabilities, x @ error.transpose(0, 2, 1) @ (u * z) / KEEP, 1)
         wanted = np.concatenate(gradient(y, u, v, x, scheme.characteristic)) / 2
         what = f"mean step of {name} over all masks less half the gradient of Lemma 2.1, relative"
-        yield equal("algorithm_1", what, _distance(np.concatenate((by_u, by_v)), wanted), 0, 1e-12)
+        yield equal(
+            "algorithm_1", what, relative_distance(np.concatenate((by_u, by_v)), wanted), 0, 1e-12
+        )
 
 
 def _lemma_3_1(net: Net, rng: np.random.Generator) -> Iterator[Check]:
@@ -131,7 +92,7 @@ def _lemma_3_1(net: Net, rng: np.random.Generator) -> Iterator[Check]:
         mean = mean_loss(net, net.features, masks / (probabilities @ masks), probabilities)
         characteristic = characteristic_of(masks, probabilities)
         formula = objective(net.y, net.u, net.features, characteristic)
-        yield _agree("lemma_3_1", f"Eq. 14, {name}", formula, mean)
+        yield agree("lemma_3_1", f"Eq. 14, {name}", formula, mean)
 
 
 def _sampled_lemma_3_1(rng: np.random.Generator) -> Iterator[Check]:
@@ -163,13 +124,13 @@ def _equations(net: Net) -> Iterator[Check]:
     mean = probabilities @ masks
     output = net.u @ ((probabilities @ (masks / mean))[:, None] * net.features)
     what = "mean output U diag(μ)⁻¹ diag(z) g(X) over all masks less U g(X), relative"
-    yield equal("equation_13", what, _distance(output, net.u @ net.features), 0, ROUNDING)
+    yield equal("equation_13", what, relative_distance(output, net.u @ net.features), 0, ROUNDING)
 
     covariance = (masks - mean).T @ (probabilities[:, None] * (masks - mean))
     terms = (net.u.T @ net.u) * (net.features @ net.features.T) / mean / mean[:, None]
     double_sum = float(np.sum(covariance * terms))
     formula = regulariser(net.u, net.features, scheme.characteristic)
-    yield _agree("equation_15", "⟨C̄, U'U ⊙ V'V⟩ as the double sum of c_ij", formula, double_sum)
+    yield agree("equation_15", "⟨C̄, U'U ⊙ V'V⟩ as the double sum of c_ij", formula, double_sum)
 
     for name in ("dropout", "DropBlock"):
         scheme = _schemes()[name]
@@ -186,28 +147,8 @@ def _corollary_3_2(net: Net) -> Iterator[Check]:
         mean = mean_loss(net, net.features, masks / keep, probabilities)
         full = dropout_regulariser(net.u, net.features, keep)
         what = f"Eq. 17 at θ = {keep:g}"
-        yield _agree(claim, f"{what}, as printed", error + bare, mean)
-        yield _agree(claim, f"{what}, times (1 − θ)/θ", error + full, mean, CORRECTED)
-
-
-def _section_4(net: Net) -> Iterator[Check]:
-    """E18: the step to Eq. 55 takes the entries of a column of Z for one and the same."""
-    orthogonal = np.linalg.qr(net.x.T)[0].T * np.arange(1, 5)[:, None]
-    relu = np.maximum(net.x - net.x.mean(), 0)
-    for claim, of, inputs in (
-        ("theorem_4_1", "features of a ReLU", relu),
-        ("corollary_4_2", "correlated inputs", net.x),
-        ("e18", "correlated inputs", net.x),
-        ("e18", "orthogonal inputs, MM' diagonal", orthogonal),
-    ):
-        mean = mean_dropconnect_loss(net, inputs, KEEP)
-        error = float(loss(net.y, net.u, net.v.T @ inputs))
-        printed = dropconnect_regulariser_as_printed(net.u, net.v, inputs, KEEP)
-        corrected = dropconnect_regulariser(net.u, net.v, inputs, KEEP)
-        yield _agree(claim, f"Theorem 4.1, {of}", error + printed, mean)
-        yield _agree(
-            claim, f"Theorem 4.1 with variances added, {of}", error + corrected, mean, CORRECTED
-        )
+        yield agree(claim, f"{what}, as printed", error + bare, mean)
+        yield agree(claim, f"{what}, times (1 − θ)/θ", error + full, mean, CORRECTED)
 
 
 def _e19() -> Iterator[Check]:

@@ -10,7 +10,7 @@ over the samples of Algorithm 1's steps: −η/(2N) times a gradient of (3) in e
 size 1/θ, and with steps that shrink training settles: η = θ RATE/(1 + t/HALVED).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ import pandas as pd
 from lindrop.arrays import Matrix
 
 Noise = Callable[[int, np.random.Generator], Matrix]  # z/θ, many draws at once
-Objective = Callable[[Matrix, Matrix], float]  # of U and V
+Measure = Callable[[Matrix, Matrix], dict[str, float]]  # of U and V: columns of a curve
 
 SAMPLES, INPUTS, OUTPUTS, HIDDEN = 1000, 100, 80, 50
 RATE = 6e-4
@@ -54,7 +54,7 @@ def synthetic(rng: np.random.Generator, *, correlated: bool = False) -> Problem:
 def train(
     problem: Problem,
     noise: Noise,
-    expected: Mapping[str, Objective],
+    measure: Measure,
     *,
     keep: float,
     iterations: int,
@@ -63,23 +63,28 @@ def train(
     """Algorithm 1 from U₀, V₀; masks of nodes, or of V for DropConnect.
 
     Of the iterate that an iteration starts from: `stochastic` is its loss under the mask drawn,
-    the columns of `expected` are functions of it, and `smoothed` is an exponential moving average
-    of `stochastic` over all iterations. A longer training continues a shorter one.
+    other columns are what `measure` says of it, and `smoothed` is an exponential moving average of
+    `stochastic` over all iterations. A longer training continues a shorter one.
     """
-    x, y, u, v, samples = problem
+    x, y, samples = problem.x, problem.y, problem.samples
+    u, v = problem.u.copy(), problem.v.copy()
     shown, rows, stochastic = set(_log_spaced(iterations)), [], np.empty(iterations)
     for t, mask in enumerate(_masks(noise, iterations, rng)):
-        hidden = (v * mask).T @ x
-        error = u @ hidden - y
-        stochastic[t] = np.vdot(error, error)
         if t + 1 in shown:
-            values = {name: value(u, v) for name, value in expected.items()}
-            rows.append({"iteration": t + 1, "stochastic": stochastic[t]} | values)
+            rows.append({"iteration": t + 1} | measure(u, v))
+        # a dropped node neither answers nor learns; a mask of weights leaves no node idle
+        kept = np.flatnonzero(mask) if mask.ndim == 1 else slice(None)
+        factor, u_kept, v_kept = mask[..., kept], u[:, kept], v[:, kept]
+        hidden = (v_kept * factor).T @ x
+        error = u_kept @ hidden - y
+        stochastic[t] = np.vdot(error, error)
         step = keep * RATE / (1 + t / HALVED) / samples
-        u, v = u - step * error @ hidden.T, v - step * mask * (x @ (error.T @ u))
+        v[:, kept] -= step * factor * (x @ (error.T @ u_kept))
+        u[:, kept] -= step * error @ hidden.T
     smoothed = pd.Series(stochastic).ewm(com=SMOOTHED).mean().to_numpy()
     curve = pd.DataFrame(rows)
-    return curve.assign(smoothed=smoothed[curve["iteration"] - 1])
+    place = curve["iteration"] - 1
+    return curve.assign(stochastic=stochastic[place], smoothed=smoothed[place])
 
 
 def _log_spaced(iterations: int) -> list[int]:
