@@ -68,17 +68,22 @@ def read_cifar10(archive: Path, first: int | None = None) -> tuple[Bytes, Bytes]
 def _read_idx(path: Path, shape: tuple[int, ...], first: int | None) -> tuple[int, Bytes]:
     """How many entries of `shape` the file announces, and the first of them."""
     _require_gzip(path)
-    axes = 1 + len(shape)
+    magic = (UNSIGNED_BYTES << 8) + 1 + len(shape)
     with readable(str(path)), gzip.open(path) as stream:
-        header = np.frombuffer(_read_exactly(stream, 4 * (1 + axes)), ">u4").tolist()
-        if header[0] != (UNSIGNED_BYTES << 8) + axes or tuple(header[2:]) != shape:
+        found, count = _read_numbers(stream, 2)
+        if found != magic or _read_numbers(stream, len(shape)) != list(shape):
             described = f"images of {SIDE}×{SIDE} bytes" if shape else "labels"
             raise UserError(f"{path}: not an idx file of {described}; is this the right file?")
-        taken = header[1] if first is None else min(first, header[1])
+        taken = count if first is None else min(first, count)
         entries = np.frombuffer(_read_exactly(stream, taken * int(np.prod(shape))), np.uint8)
-        if taken == header[1] and stream.read(1):
-            raise UserError(f"{path}: holds more than the {taken} that it announces; {REMEDY}")
-    return header[1], entries.reshape(taken, *shape)
+        if taken == count and stream.read(1):
+            raise UserError(f"{path}: holds more than the {count} that it announces; {REMEDY}")
+    return count, entries.reshape(taken, *shape)
+
+
+def _read_numbers(stream: gzip.GzipFile, count: int) -> list[int]:
+    numbers: list[int] = np.frombuffer(_read_exactly(stream, 4 * count), ">u4").tolist()
+    return numbers
 
 
 def _read_exactly(stream: gzip.GzipFile, size: int) -> bytearray:

@@ -1,0 +1,128 @@
+"""One pass over all samples: loss and gradient of x̂ = W₂φ(W₁x̃), x̃ = x + noise, and its mapping.
+
+Rows are taken in blocks that stay in the cache, and what a block needs is computed in place: nearly
+all of the time goes into five products of matrices.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from lindrop.arrays import Matrix, Vector
+from lindrop.dropout.autoencoders.noise import fill_normal
+from lindrop.dropout.autoencoders.weights import Weights
+
+Activation = Literal["tanh", "relu"]
+
+ROWS = 512  # of a block: a few megabytes
+
+
+class Modes(NamedTuple):
+    """The leading eigenvectors of X'X, by column, and the scores XV of the samples."""
+
+    vectors: Matrix
+    scores: Matrix
+
+    @classmethod
+    def of(cls, x: Matrix, vectors: Matrix) -> "Modes":
+        vectors = vectors.astype(x.dtype)
+        return cls(vectors, x @ vectors)
+
+    @property
+    def values(self) -> Vector:
+        """λ_j."""
+        return np.asarray(np.einsum("ij,ij->j", self.scores, self.scores, dtype=float))
+
+
+class Noise(NamedTuple):
+    """What a DAE adds to its samples: independent normal numbers."""
+
+    deviation: float
+    rng: np.random.Generator
+
+    def add(self, x: Matrix, out: Matrix) -> Matrix:
+        """`out` becomes x with noise."""
+        fill_normal(out, self.deviation, self.rng)
+        out += x
+        return out
+
+
+class Pass(NamedTuple):
+    """`mapping` is that of the reconstructions that training sees: of samples with their noise."""
+
+    loss: float
+    gradient: Weights
+    mapping: Vector
+
+
+def full_pass(
+    x: Matrix, weights: Weights, activation: Activation, modes: Modes, noise: Noise | None = None
+) -> Pass:
+    """Loss ‖X − X̂‖²/(ND), a mean over samples and inputs, and its gradient."""
+    w1, w2 = weights
+    gradient, scratch = (Weights(*map(np.zeros_like, weights)) for _ in range(2))
+    widths = len(w2), len(w2), len(w1), len(w1)
+    noisy, error, hidden, back = (np.empty((ROWS, width), x.dtype) for width in widths)
+    loss, mapped = 0.0, np.zeros(modes.vectors.shape[1])
+    for rows in blocks(x):
+        clean = x[rows]
+        n, e, h, b = (buffer[: len(clean)] for buffer in (noisy, error, hidden, back))
+        seen = noise.add(clean, n) if noise else clean
+        activate(np.matmul(seen, w1.T, out=h), activation)
+        mapped += _mapped(h, w2, modes, rows)
+        np.matmul(h, w2.T, out=e)
+        e -= clean
+        loss += float(np.vdot(e, e))
+        np.matmul(e, w2, out=b)
+        _add_product(gradient.w2, e, h, scratch.w2)
+        through(b, h, activation)
+        _add_product(gradient.w1, b, seen, scratch.w1)
+    for slope in gradient:
+        slope *= 2 / x.size
+    return Pass(loss / x.size, gradient, mapped / modes.values)
+
+
+def mapping(x: Matrix, weights: Weights, activation: Activation, modes: Modes) -> Vector:
+    """λ̂_j/λ_j of every mode (Section F): λ̂_j is v_j' Σ_i x_i x̂_i' v_j, of samples without noise."""
+    w1, w2 = weights
+    mapped = np.zeros(modes.vectors.shape[1])
+    for rows in blocks(x):
+        hidden = x[rows] @ w1.T
+        activate(hidden, activation)
+        mapped += _mapped(hidden, w2, modes, rows)
+    return np.asarray(mapped / modes.values)
+
+
+def blocks(x: Matrix) -> Iterator[slice]:
+    return (slice(start, start + ROWS) for start in range(0, len(x), ROWS))
+
+
+def activate(values: Matrix, activation: Activation) -> None:
+    """φ, in place."""
+    if activation == "tanh":
+        np.tanh(values, out=values)
+    else:
+        np.maximum(values, 0, out=values)
+
+
+def through(back: Matrix, hidden: Matrix, activation: Activation) -> None:
+    """Multiply by φ′, in place; `hidden`, what φ gave, is spent."""
+    if activation == "tanh":
+        np.square(hidden, out=hidden)
+        np.subtract(1, hidden, out=hidden)
+        back *= hidden
+    else:
+        back *= hidden > 0
+
+
+def _mapped(hidden: Matrix, w2: Matrix, modes: Modes, rows: slice) -> Vector:
+    """Σ (v_j'x_i)(v_j'x̂_i) over some samples, without their reconstructions."""
+    reconstructed = hidden @ (w2.T @ modes.vectors)
+    return np.asarray(np.einsum("ij,ij->j", modes.scores[rows], reconstructed))
+
+
+def _add_product(total: Matrix, left: Matrix, right: Matrix, scratch: Matrix) -> None:
+    """total += left' right."""
+    np.matmul(left.T, right, out=scratch)
+    total += scratch
