@@ -11,7 +11,7 @@ CODE   := workflow tests benchmarks
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test lint format report shell docs lock clean distclean help
+.PHONY: run test lint format deep report shell docs lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
@@ -31,6 +31,10 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/ruff check --quiet --fix $(CODE)
 	@$(BIN)/ruff format --quiet $(CODE)
 	@$(BIN)/snakefmt $(SMK)
+
+deep: .venv/ready-deep  ## set up PyTorch, too, then train the deep networks: Figure 2 of Pal 2020
+	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(QUIETLY)
+	@echo "results/figures/pal2020_fig2.pdf"
 
 report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
 	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html
@@ -69,4 +73,10 @@ help:  ## this list
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "Adding the test tools to .venv"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.venv/ready-deep: .venv/ready requirements-deep.txt requirements-deep.in
+	@echo "Adding PyTorch to .venv"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-deep.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-deep.in
 	@touch $@

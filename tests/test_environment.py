@@ -14,7 +14,10 @@ from lindrop.digest import reachable
 
 ENVS = sorted((ROOT / "envs").glob("*.yaml"))
 RULE_FILES = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
-CONDA_NAME = {"matplotlib": "matplotlib-base"}  # without the Qt that nobody needs here
+CONDA_NAME = {
+    "matplotlib": "matplotlib-base",  # without the Qt that nobody needs here
+    "torch": "pytorch",
+}
 
 
 def lock(name):
@@ -38,15 +41,17 @@ def test_lock_pins_and_hashes_all_that_is_requested(stem):
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
 
 
-def test_the_two_locks_agree():
-    product, tools = lock("requirements.lock"), lock("requirements-dev.lock")
+@pytest.mark.parametrize("other", ["requirements-dev.lock", "requirements-deep.txt"])
+def test_the_locks_agree(other):
+    product, tools = lock("requirements.lock"), lock(other)
     shared = product.keys() & tools.keys()
     assert {name: product[name] for name in shared} == {name: tools[name] for name in shared}
 
 
 @pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
 def test_conda_environment_is_pinned_to_the_lock(env):
-    pinned = {CONDA_NAME.get(k, k): v for k, v in lock("requirements.lock").items()}
+    pinned = lock("requirements.lock") | lock("requirements-deep.in")
+    pinned = {CONDA_NAME.get(k, k): v for k, v in pinned.items()}
     content = yaml.safe_load(env.read_text())
     assert content.keys() == {"channels", "dependencies"}
     assert content["channels"] == ["conda-forge", "nodefaults"]
@@ -86,7 +91,12 @@ def test_every_rule_has_its_environment_and_every_environment_its_rule():
     assert {env for _, envs, _ in rules() for env in envs} == set(ENVS)
 
 
-PACKAGE = {"mpl_toolkits": "matplotlib-base", "yaml": "pyyaml", "matplotlib": "matplotlib-base"}
+PACKAGE = {
+    "yaml": "pyyaml",
+    "matplotlib": "matplotlib-base",
+    "mpl_toolkits": "matplotlib-base",
+    "torch": "pytorch",
+}
 KNOWN = {"lindrop", "snakemake", *sys.stdlib_module_names}
 
 

@@ -18,6 +18,12 @@ from lindrop.store.split import read_split_matrix
 MINE = """
 mianjy2018: {runs: 1}
 pal2020: {iterations: 100}
+pretorius2018:
+  synthetic:
+    count: 60
+    side: 6
+    network: {hidden: 8, rate: 0.5, epochs: 20, every: 5, noise: 2.0, decay: 0.003}
+    linear: {hidden: 8, rate: 0.01, epochs: 200, variance: 0.1, decay: 0.1}
 datasets:
   mine:
     source: {format: csv, path: my.csv, user: user_id, item: product}

@@ -42,8 +42,13 @@ def readme(schema: Schema) -> str:
         formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
         lines += _section(f"`datasets.<name>.source` with format {formats}", source)
     lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
-    for name in ("mianjy2018", "pal2020"):
+    for name in ("mianjy2018", "pal2020", "pretorius2018"):
         lines += _section(f"`{name}`", schema["properties"][name])
+    for name, images in schema["properties"]["pretorius2018"]["properties"].items():
+        if "properties" in images:
+            lines += _section(f"`pretorius2018.{name}`", images)
+    for name in ("network", "linear"):
+        lines += _section(f"`pretorius2018.*.{name}`", images["properties"][name])
     for name, files in schema["properties"]["images"]["properties"].items():
         lines += _section(f"`images.{name}`", files)
     one_file = files["properties"].popitem()[1]

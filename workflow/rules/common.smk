@@ -15,6 +15,7 @@ from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 from lindrop.grids import chunks, grid
+from lindrop.pretorius2018.networks import kinds
 from lindrop.store.split import read_split_facts
 
 if " " in sys.executable:
@@ -165,6 +166,31 @@ def images_state(name):
         ]
         for part, entry in parts.items()
     } | {"code": code("read_images.py")}
+
+
+def image_set_state(name):
+    """Of the images that a network of Pretorius 2018 sees."""
+    return {
+        "settings": config["pretorius2018"][name],
+        "images": None if name == "synthetic" else images_state(name),
+        "code": code("pretorius2018_images.py"),
+        "seed": config["seed"],
+    }
+
+
+def network_state(name):
+    """The same, with the code that trains."""
+    return image_set_state(name) | {"train": code("pretorius2018_train.py")}
+
+
+def networks(activation):
+    """The trained networks of one activation on every set."""
+    folder = "<results>/experiments/pretorius2018/networks"
+    return [
+        f"{folder}/{name}/{activation}/{kind}.h5"
+        for name in config["pretorius2018"]["images"]
+        for kind in kinds(config["pretorius2018"][name]["network"]["noise"])
+    ]
 
 
 def gram_state(name):

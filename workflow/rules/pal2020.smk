@@ -2,6 +2,9 @@
 from lindrop.pal2020.claims import CLAIMS as PAL2020_CLAIMS
 
 PAL2020 = config["pal2020"]
+DEEP_THREADS = (
+    2  # the last digits of a deep training depend on it, so it is not the machine's
+)
 
 
 rule pal2020_checks:
@@ -223,3 +226,79 @@ rule pal2020_schemes:
         seed=config["seed"],
     script:
         "../scripts/pal2020_schemes.py"
+
+
+rule pal2020_train:
+    input:
+        "<results>/data/images/{images}.h5",
+    output:
+        "<results>/experiments/pal2020/deep/{images}.csv",
+    log:
+        "<logs>/pal2020_train/{images}.log",
+    benchmark:
+        "<benchmarks>/pal2020_train/{images}.tsv"
+    wildcard_constraints:
+        images=one_of(config["images"]),
+    conda:
+        "../../envs/torch.yaml"
+    threads: DEEP_THREADS
+    resources:
+        mem_mb=lambda wildcards, attempt: attempt
+        * (2000 + 25 * PAL2020["deep"]["count"]),
+        runtime=1440,
+    params:
+        code=code("pal2020_train.py"),
+        state=lambda wildcards: images_state(wildcards.images),
+        seed=config["seed"],
+        n_images=PAL2020["deep"]["count"],
+        settings={key: PAL2020["deep"][key] for key in ("iterations", "rate", "draws")}
+        | {"threads": DEEP_THREADS},
+    script:
+        "../scripts/pal2020_train.py"
+
+
+rule pal2020_fig2:
+    input:
+        collect(
+            "<results>/experiments/pal2020/deep/{images}.csv",
+            images=PAL2020["deep"]["images"],
+        ),
+    output:
+        png=report(
+            "<results>/figures/pal2020_fig2.png",
+            caption="../report/pal2020_fig2.rst",
+            category="Pal 2020",
+            labels={"figure": "Figure 2", "part": "ResNet-50"},
+        ),
+        pdf="<results>/figures/pal2020_fig2.pdf",
+        csv="<results>/figures/pal2020_fig2.csv",
+        checks="<results>/experiments/pal2020/fig2.json",
+    log:
+        "<logs>/pal2020_fig2.log",
+    benchmark:
+        "<benchmarks>/pal2020_fig2.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("pal2020_fig2.py"),
+        state=[
+            PAL2020["deep"],
+            code("pal2020_train.py"),
+            [images_state(images) for images in PAL2020["deep"]["images"]],
+        ],
+    script:
+        "../scripts/pal2020_fig2.py"
+
+
+rule deep:
+    input:
+        rules.pal2020_fig2.output,
+    log:
+        "<logs>/deep.log",
+    localrule: True
+    conda:
+        "../../envs/data.yaml"

@@ -133,3 +133,155 @@ rule pretorius2018_weight_norms:
         seed=config["seed"],
     script:
         "../scripts/pretorius2018_weight_norms.py"
+
+
+PRETORIUS2018 = config["pretorius2018"]
+IMAGE_SETS = PRETORIUS2018["images"]
+
+
+rule pretorius2018_images:
+    input:
+        lambda wildcards: (
+            []
+            if wildcards.images == "synthetic"
+            else "<results>/data/images/{images}.h5"
+        ),
+    output:
+        "<results>/experiments/pretorius2018/images/{images}.h5",
+    log:
+        "<logs>/pretorius2018_images/{images}.log",
+    benchmark:
+        "<benchmarks>/pretorius2018_images/{images}.tsv"
+    conda:
+        "../../envs/fit.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        code=code("pretorius2018_images.py"),
+        state=lambda wildcards: image_set_state(wildcards.images),
+        n_images=lambda wildcards: PRETORIUS2018[wildcards.images]["count"],
+        side=lambda wildcards: PRETORIUS2018[wildcards.images].get("side"),
+        seed=config["seed"],
+    script:
+        "../scripts/pretorius2018_images.py"
+
+
+rule pretorius2018_train:
+    input:
+        rules.pretorius2018_images.output,
+    output:
+        "<results>/experiments/pretorius2018/networks/{images}/{activation}/{kind}.h5",
+    log:
+        "<logs>/pretorius2018_train/{images}.{activation}.{kind}.log",
+    benchmark:
+        "<benchmarks>/pretorius2018_train/{images}.{activation}.{kind}.tsv"
+    conda:
+        "../../envs/fit.yaml"
+    # networks run side by side on a core each, and do not depend on the number of cores
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 15 * input.size_mb),
+        runtime=1440,
+    params:
+        code=code("pretorius2018_train.py"),
+        state=lambda wildcards: image_set_state(wildcards.images),
+        settings=lambda wildcards: PRETORIUS2018[wildcards.images]["network"],
+        seed=config["seed"],
+    script:
+        "../scripts/pretorius2018_train.py"
+
+
+rule pretorius2018_images_linear:
+    input:
+        collect(
+            "<results>/experiments/pretorius2018/images/{images}.h5", images=IMAGE_SETS
+        ),
+    output:
+        png=report(
+            "<results>/figures/pretorius2018_images_linear.png",
+            caption="../report/pretorius2018_images_linear.rst",
+            category="Pretorius 2018",
+            labels={"figure": "Images, linear", "part": "theory and simulation"},
+        ),
+        pdf="<results>/figures/pretorius2018_images_linear.pdf",
+        csv="<results>/figures/pretorius2018_images_linear.csv",
+        checks="<results>/experiments/pretorius2018/images_linear.json",
+    log:
+        "<logs>/pretorius2018_images_linear.log",
+    benchmark:
+        "<benchmarks>/pretorius2018_images_linear.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=120,
+    params:
+        code=code("pretorius2018_images_linear.py"),
+        state=[image_set_state(images) for images in IMAGE_SETS],
+        settings={images: PRETORIUS2018[images]["linear"] for images in IMAGE_SETS},
+        seed=config["seed"],
+    script:
+        "../scripts/pretorius2018_images_linear.py"
+
+
+rule pretorius2018_supp_fig1:
+    input:
+        networks("tanh"),
+    output:
+        png=report(
+            "<results>/figures/pretorius2018_supp_fig1.png",
+            caption="../report/pretorius2018_supp_fig1.rst",
+            category="Pretorius 2018",
+            labels={"figure": "Supplement, Figure 1", "part": "tanh networks"},
+        ),
+        pdf="<results>/figures/pretorius2018_supp_fig1.pdf",
+        csv="<results>/figures/pretorius2018_supp_fig1.csv",
+        checks="<results>/experiments/pretorius2018/supp_fig1.json",
+    log:
+        "<logs>/pretorius2018_supp_fig1.log",
+    benchmark:
+        "<benchmarks>/pretorius2018_supp_fig1.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("pretorius2018_supp_fig1.py"),
+        state=[network_state(images) for images in IMAGE_SETS],
+    script:
+        "../scripts/pretorius2018_supp_fig1.py"
+
+
+rule pretorius2018_relu:
+    input:
+        networks("relu"),
+    output:
+        png=report(
+            "<results>/figures/pretorius2018_relu.png",
+            caption="../report/pretorius2018_relu.rst",
+            category="Pretorius 2018",
+            labels={"figure": "ReLU", "part": "relu networks"},
+        ),
+        pdf="<results>/figures/pretorius2018_relu.pdf",
+        csv="<results>/figures/pretorius2018_relu.csv",
+        checks="<results>/experiments/pretorius2018/relu.json",
+    log:
+        "<logs>/pretorius2018_relu.log",
+    benchmark:
+        "<benchmarks>/pretorius2018_relu.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("pretorius2018_relu.py"),
+        state=[network_state(images) for images in IMAGE_SETS],
+    script:
+        "../scripts/pretorius2018_relu.py"

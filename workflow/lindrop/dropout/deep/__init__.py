@@ -1,0 +1,1 @@
+"""Dropout before the last layer of a deep network. Needs PyTorch (requirements-deep.txt)."""

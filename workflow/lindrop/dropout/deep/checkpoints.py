@@ -1,0 +1,36 @@
+"""How far the training of a deep network came, in a file that is whole whenever it exists."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lindrop.errors import UserError
+from lindrop.reporting import logger
+from lindrop.store.atomic import atomic
+
+SOURCE = "source"
+State = dict[str, Any]  # of tensors, numbers and containers of them: nothing else is loaded
+
+
+def save(path: Path, state: State, source: Mapping[str, Any]) -> None:
+    """`source` is what the training depends on, in JSON's types."""
+    with atomic(path) as partial, partial.open("wb") as file:
+        torch.save({SOURCE: json.dumps(source), **state}, file)
+
+
+def load(path: Path, source: Mapping[str, Any]) -> State | None:
+    """What was saved; None where there is no checkpoint, or one of another training."""
+    if not path.exists():
+        return None
+    try:
+        state: State = torch.load(path, weights_only=True)
+        of = state.pop(SOURCE)
+    except Exception as error:  # a damaged pickle can raise anything
+        raise UserError(f"{path}: not a whole checkpoint; delete it and run again") from error
+    if of != json.dumps(source):
+        logger.info("%s: of another training, begun anew", path)
+        return None
+    return state
