@@ -5,8 +5,8 @@ parameter, makes it see that too, and only for the rules concerned.
 """
 
 import ast
+import functools
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = "lindrop"
@@ -32,17 +32,20 @@ def reachable(script: Path, root: Path) -> set[Path]:
     return found
 
 
-def _imported(file: Path, root: Path) -> Iterator[Path]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+def _imported(file: Path, root: Path) -> list[Path]:
+    return _modules(file.read_text(encoding="utf-8"), root, file)
+
+
+@functools.cache  # most modules are behind many scripts
+def _modules(code: str, root: Path, importer: Path) -> list[Path]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] == PACKAGE:
-                yield _module_file(name, root, file)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    own = (name for name in names if name.split(".")[0] == PACKAGE)
+    return [_module_file(name, root, importer) for name in own]
 
 
 def _module_file(name: str, root: Path, importer: Path) -> Path:
