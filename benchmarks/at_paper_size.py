@@ -1,9 +1,11 @@
 """The figures of the dropout papers at the papers' sizes, in numbers small enough to be kept.
 
     snakemake --cores 2 results/figures/mianjy2018_fig3.pdf --configfile config/dropout.yaml
-    PYTHONPATH=workflow python benchmarks/at_paper_size.py results
+    snakemake --cores 2 deep --configfile config/dropout.yaml
+    PYTHONPATH=workflow python benchmarks/at_paper_size.py results mianjy2018_fig3
+    PYTHONPATH=workflow python benchmarks/at_paper_size.py results pal2020_fig2
 
-Reads the figures' data and the checks beside them; writes benchmarks/results/<figure>.csv.
+Reads the figure's data, the checks beside it and the jobs' times; writes benchmarks/results/*.csv.
 """
 
 import sys
@@ -64,10 +66,43 @@ def time_of(results: Path, rules: list[str]) -> pd.DataFrame:
     )
 
 
+def pal2020_fig2(results: Path) -> pd.DataFrame:
+    """What the deep networks reach, and what it takes."""
+    data = pd.read_csv(results / "figures" / "pal2020_fig2.csv")
+    rows = []
+    for name, table in data.groupby("dataset"):
+        curve, spectrum = (
+            table[table["panel"] == panel] for panel in ("objective", "singular values")
+        )
+        ratio = curve["trained"] / curve["theory"]
+        distance = (spectrum["trained"] / spectrum["theory"] - 1).abs()
+        time = pd.read_csv(results / "benchmarks" / "pal2020_train" / f"{name}.tsv", sep="\t")
+        rows.append(
+            {
+                "images": name,
+                "steps": len(curve) - 1,
+                "objective over bound": f"{ratio.iloc[-1]:.4f}",
+                "singular values off by at most": f"{distance.max():.1%}",
+                "minutes": f"{time['s'].item() / 60:.1f}",
+                "peak GB": f"{time['max_rss'].item() / 1000:.1f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
+    return {
+        "mianjy2018_fig3": mianjy2018_fig3(results),
+        "mianjy2018_fig3_checks": checks_of(results, "mianjy2018", "fig3"),
+        "dropout_times": time_of(results, ["mianjy2018_convergence"]),
+    }
+
+
+def of_pal2020_fig2(results: Path) -> dict[str, pd.DataFrame]:
+    return {"pal2020_fig2": pal2020_fig2(results)}
+
+
 if __name__ == "__main__":
-    results = Path(sys.argv[1])
-    mianjy2018_fig3(results).to_csv(KEPT / "mianjy2018_fig3.csv", index=False)
-    time_of(results, ["mianjy2018_convergence"]).to_csv(KEPT / "dropout_times.csv", index=False)
-    checks_of(results, "mianjy2018", "fig3").to_csv(
-        KEPT / "mianjy2018_fig3_checks.csv", index=False
-    )
+    _, folder, figure = sys.argv
+    for name, table in globals()[f"of_{figure}"](Path(folder)).items():
+        table.to_csv(KEPT / f"{name}.csv", index=False)
