@@ -45,7 +45,7 @@ shell: .venv/ready  ## a shell in which `snakemake` and `import lindrop` work
 docs: .venv/ready  ## regenerate config/README.md from the schema
 	@PYTHONPATH=workflow $(BIN)/python -m lindrop.config_docs
 
-lock: .venv/ready-dev  ## resolve requirements*.in anew
+lock: .venv/ready-dev  ## resolve requirements.in and requirements-dev.in anew
 	@$(LOCK) requirements.in --output-file requirements.lock
 	@$(LOCK) requirements-dev.in --output-file requirements-dev.lock
 
@@ -57,7 +57,7 @@ distclean: clean  ## delete the environment and the downloads, too
 	@rm -rf .venv results/downloads
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /\1: /p' Makefile | awk -F': ' '{printf "make %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
 
 # Hashes pin every file; a stamp makes the second run instant.
 .venv/ready: requirements.lock

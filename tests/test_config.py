@@ -272,3 +272,29 @@ def test_stated_facts_are_the_published_ones():
                 ]
                 facts += [source[key][:8] for key in ("sha256", "md5") if key in source]
                 assert [fact for fact in facts if fact not in table] == []
+
+
+def test_a_network_may_be_given_in_part(schema):
+    settings = {"mnist": {"network": {"hidden": 64}}}
+    config = checked(one() | {"pretorius2018": settings}, schema)["pretorius2018"]
+    assert config["mnist"]["network"]["hidden"] == 64
+    assert config["mnist"]["network"]["epochs"] == 2000
+    assert config["cifar10"]["network"]["hidden"] == 512
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({"pretorius2018": {"images": ["mnist", "mnist"]}}, "pretorius2018.images"),
+        ({"pretorius2018": {"synthetic": {"side": 4}}}, "pretorius2018.synthetic.side"),
+        (
+            {"pretorius2018": {"synthetic": {"network": {"every": 9, "epochs": 5}}}},
+            "pretorius2018.synthetic.network.every",
+        ),
+        ({"pal2020": {"deep": {"images": ["fashion"]}}}, "pal2020.deep.images"),
+        ({"mianjy2018": {"runs": 0}}, "mianjy2018.runs"),
+    ],
+)
+def test_mistakes_in_experiments_are_named(schema, more, key):
+    with pytest.raises(UserError, match=key):
+        checked(one() | more, schema)

@@ -56,6 +56,8 @@ def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
         _check_source(key, source)
     for name, entry in filled["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
+    for name in filled["pretorius2018"]["images"]:
+        _check_measured(f"pretorius2018.{name}.network", filled["pretorius2018"][name]["network"])
     downloads(filled)
     if filled["data_dir"] is not None:
         filled["data_dir"] = _checked_path("data_dir", filled["data_dir"], "folder")
@@ -136,11 +138,19 @@ def _check_keys(value: dict[str, Any], schema: Schema, key: str) -> dict[str, An
     defaults = {
         name: deepcopy(inner["default"]) for name, inner in known.items() if name not in value
     }
+    value = {name: _completed(entry, known.get(name, {})) for name, entry in value.items()}
     ordered = [*known, *(name for name in value if name not in known)]
     return {
         name: _check((value | defaults)[name], known.get(name, free), _joined(key, name))
         for name in ordered
     }
+
+
+def _completed(value: Any, schema: Schema) -> Any:
+    """A mapping whose keys are required, but have a default as a whole, may be given in part."""
+    if isinstance(value, dict) and "required" in schema and "default" in schema:
+        return schema["default"] | value
+    return value
 
 
 def _unknown(key: str, name: str, value: Any, known: Mapping[str, Any]) -> str:
@@ -207,6 +217,11 @@ def _check_source(key: str, source: dict[str, Any]) -> None:
         raise UserError(f"config: {key}: neither path nor url is given; set one of them")
     if source["path"] is not None:
         source["path"] = _checked_path(f"{key}.path", source["path"], "file")
+
+
+def _check_measured(key: str, network: dict[str, Any]) -> None:
+    if network["every"] > network["epochs"]:
+        raise mistake(f"{key}.every", network["every"], f"at most its epochs, {network['epochs']}")
 
 
 def _check_dataset(key: str, entry: dict[str, Any]) -> None:

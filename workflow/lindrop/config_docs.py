@@ -19,7 +19,7 @@ INTRODUCTION = """\
 | `config.yaml` | the default: data that the generator makes, nothing downloaded |
 | `ml-1m.yaml` | a small real run: one download of 6 MB |
 | `dropout.yaml` | the dropout papers' experiments at the papers' sizes, all else as by default |
-| `paper.yaml` | ML-20M, Netflix and MSD at the paper's settings |
+| `paper.yaml` | ML-20M, Netflix and MSD, and the dropout papers, at the papers' settings |
 
 `snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default, or
 on top of it if it names no `datasets`; `--config data_dir=/folder` changes single keys of the top
@@ -44,6 +44,7 @@ def readme(schema: Schema) -> str:
     lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
     for name in ("mianjy2018", "pal2020", "pretorius2018"):
         lines += _section(f"`{name}`", schema["properties"][name])
+    lines += _section("`pal2020.deep`", schema["properties"]["pal2020"]["properties"]["deep"])
     for name, images in schema["properties"]["pretorius2018"]["properties"].items():
         if "properties" in images:
             lines += _section(f"`pretorius2018.{name}`", images)

@@ -4,7 +4,8 @@ The theorem is taken as Section 3 does: a network of sufficient capacity can hav
 itself is what shrinks. No step here needs the network; `dropout.deep` trains it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,12 @@ ROW = 2.3  # inches
 def targets(labels: Vector) -> Matrix:
     """Y: the indicators of the classes, a sample by column."""
     return np.asarray(np.arange(CLASSES)[:, None] == labels, dtype=float)
+
+
+def shown_name(name: str, files: Mapping[str, Mapping[str, Any]]) -> str:
+    """A set goes by its name only if its files were proven to be the published ones."""
+    proven = all(receipt["verified_by"] for receipt in files.values())
+    return name if proven else f"{name} (unverified)"
 
 
 def deep_table(dataset: str, losses: Matrix, predictions: Matrix, y: Matrix) -> pd.DataFrame:
