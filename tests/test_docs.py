@@ -50,6 +50,7 @@ def test_numbers_on_models_are_those_of_the_benchmark():
         ("mianjy2018_fig3", None),
         ("mianjy2018_fig3_checks", None),
         ("dropout_times", None),
+        ("pal2020_fig2", None),
         ("dropout_sgd", ["width", "compiled_us", "loop_us", "ratio", "core_ratio"]),
     ],
 )
