@@ -21,10 +21,10 @@ def draw_convergence(curves: pd.DataFrame) -> Figure:
             _draw_runs(axis, case, "objective", COLOURS[0])
             axis.axhline(case["optimum"].iloc[0], color=COLOURS[1], ls="--")
             gap = summary(case)["gap"].item()
-            axis.set(title=f"r = {width}, λ = {lam:g}: gap {gap:.1%}")
+            axis.set(title=f"λ = {lam:g}: gap {gap:.1%}")
             axis.tick_params(labelleft=axis is left[0])
             _draw_runs(right, case, "variance", colour, f"λ = {lam:g}")
-        left[0].set_ylabel("objective f")
+        left[0].set_ylabel(f"r = {width}: objective f")
         right.set(title=f"r = {width}", ylabel="variance of importance")
         right.legend(loc="lower left")
     for axis in grid[-1]:

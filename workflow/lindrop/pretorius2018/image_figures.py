@@ -13,6 +13,7 @@ OF_KIND = {"ae": COLOURS[0], "wdae": COLOURS[1], "dae": COLOURS[2], "dae_varianc
 SEEN = 4  # one epoch of so many gets a cross
 TRIANGLE: dict[str, Any] = {"ls": "", "marker": "<", "ms": 3.5}
 LEFT_AND_RIGHT = {"weight decay": ("ae", "wdae"), "noise": ("ae", "dae")}
+SHOWN = {"relu": "ReLU"}
 
 
 def draw_linear(curves: pd.DataFrame) -> Figure:
@@ -55,7 +56,8 @@ def draw_networks(curves: pd.DataFrame) -> Figure:
             _draw_network(axis, of_kind, str(kind))
         if of_set["paper"].notna().any():
             axis.plot([], [], color="k", label="the authors' last values", **TRIANGLE)
-        axis.set_title(f"{images}: {of_set['activation'].iloc[0]}", loc="left")
+        activation = SHOWN.get(of_set["activation"].iloc[0], "tanh")
+        axis.set_title(f"{images}: {activation}", loc="left")
         axis.set(xlabel="epoch")
         axis.legend()
     axes[0].set_ylabel("estimated identity mapping")
