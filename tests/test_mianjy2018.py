@@ -68,14 +68,18 @@ def test_verdicts_do_not_hang_on_the_seed(seed):
 
 
 def test_a_wrong_threshold_is_seen(monkeypatch):
-    one_less = lambda values, r, lam: max(effective_rank(values, r, lam) - 1, 0)  # noqa: E731
+    def one_less(values, r, lam):
+        return max(effective_rank(values, r, lam) - 1, 0)
+
     monkeypatch.setattr("lindrop.dropout.optimum.effective_rank", one_less)
     assert "theorem_2_4" in failing(autoencoders.autoencoder_checks(1), CORRECTED)
     assert "theorem_3_6" in failing(networks.network_checks(1), CORRECTED)
 
 
 def test_a_rotation_that_does_not_equalise_is_seen(monkeypatch):
-    identity = lambda u: np.eye(u.shape[1])  # noqa: E731
+    def identity(u):
+        return np.eye(u.shape[1])
+
     monkeypatch.setattr(equalise, "equalizer", identity)
     monkeypatch.setattr(autoencoders, "equalizer", identity)
     assert failing(autoencoders.autoencoder_checks(1), PRINTED) >= {"theorem_2_2", "algorithm_2"}
