@@ -12,6 +12,16 @@ datasets:
     source: {format: synthetic, preset: demo, users: 400, items: 60, interactions: 6000}
     protocol: {heldout_users: 50}
 """
+QUICK = """
+mianjy2018: {runs: 1}
+pal2020: {iterations: 100}
+pretorius2018:
+  synthetic:
+    count: 60
+    side: 6
+    network: {hidden: 8, rate: 0.5, epochs: 20, every: 5, noise: 2.0, decay: 0.003}
+    linear: {hidden: 8, rate: 0.01, epochs: 200, variance: 0.1, decay: 0.1}
+"""  # experiments, for tests that run everything
 RATINGS = """
 datasets:
   ratings:

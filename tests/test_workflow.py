@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from configurations import RATINGS, SMALL, TABLE, errors, rows, rules_run
+from configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from conftest import Project, copy_project
 
 from lindrop.gram import gram_matrix
@@ -15,15 +15,9 @@ from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
 
-MINE = """
-mianjy2018: {runs: 1}
-pal2020: {iterations: 100}
-pretorius2018:
-  synthetic:
-    count: 60
-    side: 6
-    network: {hidden: 8, rate: 0.5, epochs: 20, every: 5, noise: 2.0, decay: 0.003}
-    linear: {hidden: 8, rate: 0.01, epochs: 200, variance: 0.1, decay: 0.1}
+MINE = (
+    QUICK
+    + """
 datasets:
   mine:
     source: {format: csv, path: my.csv, user: user_id, item: product}
@@ -35,6 +29,7 @@ models:
   edlae: {p: [0.2, 0.4], lambda: [10, 100]}
 points_per_job: 3
 """
+)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from configurations import GENERATED, RATINGS, SMALL, errors, rows, rules_run
+from configurations import GENERATED, QUICK, RATINGS, SMALL, errors, rows, rules_run
 from conftest import copy_project
 from files import ratings_csv, write_zip
 
@@ -253,7 +253,7 @@ def test_a_folder_with_a_space_is_refused(tmp_path):
     assert not (folder / ".venv").exists()
 
 
-@pytest.mark.parametrize("target", ["data", "results/data/ratings/csv"])
+@pytest.mark.parametrize("target", ["", "results/data/ratings/csv"])
 def test_a_failed_download_stays_a_failure(target, project, mirror):
     """Neither the old file nor old results pass for those of a new address."""
     bad = "userId,movieId,rating,timestamp\n1,2,3\n"
@@ -261,7 +261,7 @@ def test_a_failed_download_stays_a_failure(target, project, mirror):
     run = f"snakemake --cores 2 {target} --configfile config/mine.yaml"
 
     def use(address):
-        project.write("config/mine.yaml", RATINGS % ("", f"url: {mirror.url}/{address}"))
+        project.write("config/mine.yaml", QUICK + RATINGS % ("", f"url: {mirror.url}/{address}"))
 
     use("ml-20m.zip")
     project.ok(run)
