@@ -1,7 +1,7 @@
 """One comparison of a computed number with what a paper's claim asks of it.
 
 A claim has one check or several. Its `form` tells whether the claim is taken as printed or as
-corrected; whether it holds is computed, never stated.
+corrected, its `data` on what it was computed; whether it holds is computed, never stated.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,12 @@ import numpy as np
 from lindrop.arrays import Matrix
 
 Form = Literal["as printed", "corrected"]
+Data = Literal[
+    "none",  # mathematics, or the paper's own random recipe
+    "published",  # the set that the paper used
+    "other",  # a real set in its place
+    "synthetic",  # a generated set in its place
+]
 Relation = Literal["equal to", "at most", "at least"]
 PRINTED: Form = "as printed"
 CORRECTED: Form = "corrected"
@@ -28,6 +34,7 @@ class Check:
     expected: float
     tolerance: float
     form: Form = PRINTED
+    data: Data = "none"
 
     @property
     def holds(self) -> bool:
@@ -51,8 +58,9 @@ def equal(
     expected: SupportsFloat = 0.0,
     tolerance: float = 1e-9,
     form: Form = PRINTED,
+    data: Data = "none",
 ) -> Check:
-    return Check(claim, what, float(computed), "equal to", float(expected), tolerance, form)
+    return Check(claim, what, float(computed), "equal to", float(expected), tolerance, form, data)
 
 
 def at_most(
@@ -62,8 +70,9 @@ def at_most(
     expected: SupportsFloat,
     tolerance: float = 0.0,
     form: Form = PRINTED,
+    data: Data = "none",
 ) -> Check:
-    return Check(claim, what, float(computed), "at most", float(expected), tolerance, form)
+    return Check(claim, what, float(computed), "at most", float(expected), tolerance, form, data)
 
 
 def at_least(
@@ -73,8 +82,9 @@ def at_least(
     expected: SupportsFloat,
     tolerance: float = 0.0,
     form: Form = PRINTED,
+    data: Data = "none",
 ) -> Check:
-    return Check(claim, what, float(computed), "at least", float(expected), tolerance, form)
+    return Check(claim, what, float(computed), "at least", float(expected), tolerance, form, data)
 
 
 def relative_distance(found: Matrix, wanted: Matrix) -> float:

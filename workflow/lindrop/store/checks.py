@@ -1,7 +1,7 @@
 """results/experiments/<paper>/<claim>.json: the checks of one claim, with their verdicts.
 
-{"paper", "claim", "checks": [{"what", "form", "computed", "relation", "expected", "tolerance",
-"verdict"}]}; a verdict is computed when it is written, and computed again when it is read. What is
+{"paper", "claim", "checks": [{"what", "computed", "relation", "expected", "tolerance", "form",
+"data", "verdict"}]}; a verdict is computed when it is written, and computed again when it is read. What is
 not a number is null.
 """
 

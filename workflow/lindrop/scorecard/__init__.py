@@ -1,0 +1,1 @@
+"""Which claims of the papers hold: claims are data (config/claims), verdicts are computed."""
