@@ -1,8 +1,8 @@
 """results/experiments/<paper>/<claim>.json: the checks of one claim, with their verdicts.
 
 {"paper", "claim", "checks": [{"what", "computed", "relation", "expected", "tolerance", "form",
-"data", "verdict"}]}; a verdict is computed when it is written, and computed again when it is read. What is
-not a number is null.
+"data", "verdict"}]}; a verdict is computed when it is written, and computed again when it is read.
+What is not a number is null.
 """
 
 import json
