@@ -1,9 +1,12 @@
 """Short trainings: the tables, what is asked of them, and what the figures show."""
 
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from lindrop.checks import CORRECTED
+from lindrop.checks import CORRECTED, PRINTED
 from lindrop.dropout.dropblock import fixed_objective
 from lindrop.pal2020 import curves as module
 from lindrop.pal2020.curve_checks import (
@@ -19,6 +22,7 @@ from lindrop.pal2020.curves import (
     overlap_curves,
     scheme_matrices,
 )
+from lindrop.pal2020.factors import mean_factor
 from lindrop.pal2020.figures import (
     draw_dropblock,
     draw_dropconnect,
@@ -51,8 +55,9 @@ def overlap():
     return overlap_curves(SEED, iterations=ITERATIONS)
 
 
-def failing(checks):
-    return {(check.what.split(";")[0], check.form) for check in checks if not check.holds}
+def failing(checks, whole=False):
+    shown = (lambda what: what) if whole else (lambda what: what.split(";")[0])
+    return {(shown(check.what), check.form) for check in checks if not check.holds}
 
 
 def labels(axis):
@@ -61,8 +66,12 @@ def labels(axis):
 
 def test_dropblock_costs_what_lemma_2_1_says_and_reaches_the_minimum(dropblock):
     checks = dropblock_checks("fig1", dropblock)
-    assert len(checks) == 6
-    assert all(check.holds for check in checks)
+    assert len(checks) == 10
+    undercut = {
+        (f"last objective over the minimum of Theorem 2.7 as printed, less 1; θ = {keep:g}", form)
+        for keep, form in ((0.3, PRINTED), (0.5, PRINTED))
+    }
+    assert failing(checks, whole=True) == undercut
     for _, curve in dropblock.groupby("keep"):
         assert curve["iteration"].iloc[[0, -1]].tolist() == [1, ITERATIONS]
         assert curve["deterministic"].iloc[0] > 3 * curve["minimum"].iloc[0]
@@ -80,7 +89,21 @@ def test_an_objective_a_little_wrong_is_seen(dropblock, factor):
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 def test_a_wrong_minimum_is_seen(dropblock, factor):
     shifted = dropblock.assign(minimum=factor * dropblock["minimum"])
-    assert sum(not check.holds for check in dropblock_checks("fig1", shifted)) == 2
+    checks = [check for check in dropblock_checks("fig1", shifted) if check.form == CORRECTED]
+    assert sum(not check.holds for check in checks) == 2
+
+
+def test_the_end_of_a_short_training_tells_nothing(dropblock, dropconnect, overlap):
+    for checks_of, curves in (
+        (partial(dropblock_checks, "fig1"), dropblock),
+        (partial(dropconnect_checks, "fig3"), dropconnect),
+        (overlap_checks, overlap),
+    ):
+        ended, short = (checks_of(curves[curves["iteration"] <= n]) for n in (ITERATIONS, 1000))
+        ends = [check for check in short if check.what.startswith("last objective")]
+        assert ends
+        assert all(np.isnan(check.computed) for check in ends)
+        assert all(np.isfinite(check.computed) for check in ended)
 
 
 def test_fresh_masks_change_no_training(dropblock, monkeypatch):
@@ -103,6 +126,15 @@ def test_masks_of_blocks_of_another_size_are_seen(monkeypatch):
     monkeypatch.setattr(module, "dropblock", mixed)
     checks = dropblock_checks("fig1", dropblock_curves(SEED, iterations=200))
     assert not checks[0].holds
+
+
+def test_a_mean_that_may_be_chance_is_none():
+    factors = pd.Series([0.5, 1.5] * 50)
+    short, long = (mean_factor("c", "w", factors, telling) for telling in (0.2, 0.3))
+    assert np.isnan(short.computed)
+    assert short.tolerance == 0.2
+    assert long.computed == 1
+    assert long.tolerance == pytest.approx(5 * 0.5 / np.sqrt(99), rel=1e-9)
 
 
 def test_all_trainings_start_at_the_same_weights(dropblock, dropconnect):
@@ -153,10 +185,13 @@ def test_figures_1_and_5(dropblock):
         dropblock.groupby("keep"), np.reshape(figure.axes, (-1, 2)), strict=True
     ):
         assert labels(left) == ["DropBlock, stochastic", "DropBlock, deterministic"]
-        assert labels(right) == ["DropBlock, deterministic", "minimum of Theorem 2.7"]
+        assert labels(right) == [
+            *("DropBlock, deterministic", "minimum of Theorem 2.7", "Theorem 2.7 as printed")
+        ]
         np.testing.assert_array_equal(left.lines[0].get_ydata(), curve["stochastic"])
         np.testing.assert_array_equal(left.lines[1].get_ydata(), curve["deterministic"])
         assert set(right.lines[1].get_ydata()) == {curve["minimum"].iloc[0]}
+        assert set(right.lines[2].get_ydata()) == {curve["printed"].iloc[0]}
 
 
 def test_figures_3_and_6(dropconnect):

@@ -6,7 +6,19 @@ from matplotlib.colors import to_hex
 
 from lindrop.checks import CORRECTED, PRINTED
 from lindrop.dropout.dynamics.modes import Mode
-from lindrop.pretorius2018 import as_printed, curves, fixed_points, noise, paths, rates
+from lindrop.pretorius2018 import (
+    as_printed,
+    curves,
+    decaying_paths,
+    fixed_points,
+    mappings,
+    noise,
+    noise_and_decay,
+    noisy_paths,
+    paths,
+    rates,
+    updates,
+)
 from lindrop.pretorius2018.checks import all_checks
 from lindrop.pretorius2018.claims import CLAIMS
 from lindrop.pretorius2018.curve_checks import (
@@ -22,7 +34,22 @@ from lindrop.pretorius2018.figures import (
     draw_weight_norms,
 )
 
-WRONG_AS_PRINTED = {"section_a", "section_c", "section_d", "e20", "e21", "e22"}
+WRONG_AS_PRINTED = {
+    "section_a_loss",
+    "section_b_coordinates",
+    "section_c_small_start",
+    "section_c_solution",
+    "section_d_wdae_at_one",
+    "section_d_maximum",
+    "section_d_dae_rate",
+    "section_d_wdae_rate",
+    "section_d_ratio",
+    "section_e_loss",
+    "section_e_wdae",
+    "section_e_equivalent",
+    "section_f_diagonal",
+    "section_f_range",
+}
 
 
 @pytest.fixture(scope="module")
@@ -70,28 +97,57 @@ def test_what_is_wrong_as_printed_is_found_and_every_correction_holds(checks, se
     found = checks if seed == 1 else all_checks(seed)
     assert failing(found, PRINTED) == WRONG_AS_PRINTED
     assert failing(found, CORRECTED) == set()
-    assert {check.claim for check in found if check.form == CORRECTED} >= WRONG_AS_PRINTED
+    assert {check.claim for check in found if check.form == CORRECTED} == WRONG_AS_PRINTED
     assert all(np.isfinite([check.computed, check.expected]).all() for check in found)
 
 
 def test_the_printed_exponent_is_right_for_an_eigenvalue_of_one_only(checks):
-    of_paths = [c for c in checks if c.claim == "e21" and c.form == PRINTED and "w_f(t)" in c.what]
+    of_paths = [c for c in checks if c.claim == "section_c_solution" and c.form == PRINTED]
     assert [check.holds for check in of_paths] == [False, True, False]
 
 
 def test_a_wrong_factor_of_the_noise_is_seen(monkeypatch):
     right = noise.expected_loss
     monkeypatch.setattr(noise, "expected_loss", lambda x, w1, w2, s2: right(x, w1, w2, 2 * s2))
-    assert failing(noise.noise_checks(1), CORRECTED) == {"section_a", "e20"}
+    assert failing(noise.noise_checks(1), CORRECTED) == {"section_a_loss"}
 
 
 def test_a_flow_without_noise_is_seen(monkeypatch):
-    right = paths.flow
-    monkeypatch.setattr(paths, "flow", lambda mode, w1, w2: right(mode._replace(eps=0.0), w1, w2))
-    wrong = words_of_failing(paths.path_checks(1))
-    assert any("updates plus τ" in what for what in wrong)
-    assert any("Equation 1" in what for what in wrong)
-    assert any("in eigenvectors" in what for what in wrong)
+    right = noisy_paths.flow
+    monkeypatch.setattr(
+        noisy_paths, "flow", lambda mode, w1, w2: right(mode._replace(eps=0.0), w1, w2)
+    )
+    found = noisy_paths.noisy_path_checks(1)
+    assert failing(found, PRINTED) >= {"section_b_updates", "section_b_product", "section_b_angle"}
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "part"),
+    [
+        (noisy_paths, "noisy_updates", noisy_paths.noisy_path_checks),
+        (decaying_paths, "decaying_updates", decaying_paths.decaying_path_checks),
+    ],
+)
+def test_other_updates_than_the_losses_descend_by_are_seen(monkeypatch, module, name, part):
+    right = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda mode, w1, w2: np.multiply(1.001, right(mode, w1, w2)))
+    wrong = words_of_failing(part(1))
+    assert sum(what.startswith("updates") for what in wrong) == 3
+
+
+def test_another_strength_in_the_matrix_is_seen():
+    rng = np.random.default_rng
+    right = updates.less_matrix_slopes(as_printed.noisy_updates, rng(1), 0.3, 0.0)
+    assert np.abs(right).max() < 1e-12
+    decaying = updates.less_matrix_slopes(as_printed.noisy_updates, rng(1), 0.3, 0.1)
+    assert np.abs(decaying).max() > 0.01
+
+
+def test_weights_of_the_other_branch_are_seen(monkeypatch):
+    right = noisy_paths.hyperbolic_weights
+    monkeypatch.setattr(noisy_paths, "hyperbolic_weights", lambda *case: right(*case)[::-1])
+    found = noisy_paths.noisy_path_checks(1)
+    assert failing(found, CORRECTED) == {"section_b_coordinates"}
 
 
 @pytest.mark.parametrize("strength", ["eps", "decay"])
@@ -102,32 +158,76 @@ def test_a_closed_form_of_another_mode_is_seen(monkeypatch, strength):
         return right(mode._replace(**{strength: 1.001 * getattr(mode, strength)}), w1, w2, t)
 
     monkeypatch.setattr(paths, "trajectory", other)
-    wrong = words_of_failing(paths.path_checks(1))
+    noisy, decaying = noisy_paths.noisy_path_checks(1), decaying_paths.decaying_path_checks(1)
+    wrong = words_of_failing([*noisy, *decaying])
     assert any(("Bessel" if strength == "decay" else "stable form") in what for what in wrong)
 
 
 def test_wrong_printed_formulas_are_seen(monkeypatch):
-    right = paths.hyperbolic_time, paths.balanced_time
-    monkeypatch.setattr(paths, "hyperbolic_time", lambda *case: 2 * right[0](*case))
-    monkeypatch.setattr(paths, "balanced_time", lambda *case: 2 * right[1](*case))
-    wrong = words_of_failing(paths.path_checks(1))
-    assert sum("over the integral" in what for what in wrong) == 2
+    right = noisy_paths.hyperbolic_time, decaying_paths.balanced_time
+    monkeypatch.setattr(noisy_paths, "hyperbolic_time", lambda *case: 2 * right[0](*case))
+    monkeypatch.setattr(decaying_paths, "balanced_time", lambda *case: 2 * right[1](*case))
+    noisy, decaying = noisy_paths.noisy_path_checks(1), decaying_paths.decaying_path_checks(1)
+    assert failing(noisy, PRINTED) == {"section_b_coordinates", "section_b_time"}
+    assert "section_c_time" in failing(decaying, PRINTED)
 
 
 def test_another_curvature_is_seen(monkeypatch):
     right = rates.curvature_of_path
     monkeypatch.setattr(rates, "curvature_of_path", lambda mode: 1.2 * right(mode))
-    assert failing(rates.rate_checks(1), CORRECTED) == {"section_d", "e22"}
+    of_rates = {"section_d_maximum", "section_d_dae_rate", "section_d_wdae_rate"}
+    assert failing(rates.rate_checks(1), CORRECTED) == of_rates
+
+
+def test_rates_that_are_not_optimal_are_seen(monkeypatch):
+    right = rates.steps_to_learn
+    monkeypatch.setattr(
+        rates,
+        "steps_to_learn",
+        lambda modes, found, *case: right(modes, found, *case) * (2 if len(found) == 1 else 1),
+    )
+    of_rates = {"section_d_dae_rate", "section_d_wdae_rate"}
+    assert failing(rates.rate_checks(1), CORRECTED) == of_rates
 
 
 def test_decays_that_are_no_equivalents_are_seen(monkeypatch):
     def other(lam, eps):
         return Mode(lam, eps=eps), Mode(lam, decay=0.9 * lam * eps / (lam + eps))
 
-    for module in (fixed_points, rates):
+    for module in (fixed_points, rates, noise_and_decay):
         monkeypatch.setattr(module, "equivalents", other)
-    assert "section_e" in failing(fixed_points.fixed_point_checks(1), PRINTED)
-    assert any("w(t) of DAE less WDAE" in what for what in words_of_failing(rates.rate_checks(1)))
+    assert failing(fixed_points.fixed_point_checks(1), CORRECTED) == {"section_e_equivalent"}
+    assert "section_d_same_curve" in failing(rates.rate_checks(1), PRINTED)
+    assert failing(noise_and_decay.abstract_checks(), PRINTED) == {"faster_than_decay"}
+
+
+def test_a_noise_that_ignores_less_is_seen(monkeypatch):
+    right = noise_and_decay.trajectory
+    monkeypatch.setattr(
+        noise_and_decay,
+        "trajectory",
+        lambda mode, *case: right(mode._replace(eps=mode.eps / 2), *case),
+    )
+    assert "ignored_directions" in failing(noise_and_decay.abstract_checks(), PRINTED)
+
+
+def test_estimates_of_other_modes_are_seen(monkeypatch):
+    right = mappings.rotated_moment
+    monkeypatch.setattr(
+        mappings, "rotated_moment", lambda x, seen, vectors: right(x, seen, vectors[:, ::-1])
+    )
+    assert "section_f_estimate" in failing(mappings.mapping_checks(1), PRINTED)
+
+
+def test_paths_that_leave_the_range_are_seen(monkeypatch):
+    right = mappings.trajectory
+
+    def beyond(*case):
+        w1, w2 = right(*case)
+        return 1.1 * w1, w2
+
+    monkeypatch.setattr(mappings, "trajectory", beyond)
+    assert failing(mappings.mapping_checks(1), CORRECTED) == {"section_f_range"}
 
 
 def test_the_printed_form_of_section_b_fails_late_where_the_stable_one_does_not():

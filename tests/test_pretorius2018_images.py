@@ -25,8 +25,9 @@ from lindrop.pretorius2018.image_sets import (
 )
 from lindrop.pretorius2018.linear_images import linear_curves
 from lindrop.pretorius2018.networks import kinds, network, source_of, train
-from lindrop.pretorius2018.published import FINAL, SETTINGS
+from lindrop.pretorius2018.published import FINAL, SETTINGS, data_of
 from lindrop.reporting import Progress
+from lindrop.scorecard.verdicts import Verdict, verdict
 from lindrop.store.training_run import read_run, resumed, write_run
 
 WORKFLOW = Path(__file__).resolve().parent.parent / "workflow"
@@ -63,6 +64,13 @@ def linear(images):
 
 def verdicts(checks):
     return {(check.what.split(": ", 1)[1], check.form): check.holds for check in checks}
+
+
+def by_claim(checks):
+    return {
+        claim: verdict([check for check in checks if check.claim == claim])
+        for claim in dict.fromkeys(check.claim for check in checks)
+    }
 
 
 # Images
@@ -117,6 +125,15 @@ def test_a_set_has_a_published_name_only_if_its_file_proves_it(monkeypatch):
     assert title(synthetic_set(5, 8, 1).source) == "synthetic images, N = 5"
     with pytest.raises(UserError, match="7 images asked for, 6 are there"):
         published_set("mnist", pixels, files, 7)
+
+
+def test_only_the_authors_images_in_their_number_count_as_published():
+    theirs = {"layout": "mnist", "published": "MNIST", "count": 50_000}
+    assert data_of(theirs) == "published"
+    assert data_of(theirs | {"count": 49_999}) == "other"
+    assert data_of(theirs | {"published": "CIFAR-10"}) == "other"
+    assert data_of(theirs | {"published": None}) == "other"
+    assert data_of(theirs | {"layout": "synthetic", "published": None}) == "synthetic"
 
 
 # Trainings
@@ -234,20 +251,64 @@ def published_curves(curves):
     theirs = both["kind"].replace("dae_variance", "dae").map(FINAL["MNIST"])
     paper = [values[mode - 1] for values, mode in zip(theirs, both["mode"], strict=True)]
     shift = np.where(both["kind"] == "dae_variance", 0.1, 0.01)
-    return both.assign(paper=paper, mapping=np.array(paper) + shift, clean=np.array(paper) - 0.2)
-
-
-def test_a_check_tells_which_noise_gives_the_authors_values(curves):
-    found = verdicts(network_checks("relu", published_curves(curves)))
-    of_authors = {what: held for what, held in found.items() if "authors'" in what[0]}
-    assert len(of_authors) == 5
-    assert {what[0].split("; ")[1] for what, held in of_authors.items() if not held} == {
-        "DAE, noise of variance 2 (text)",
-        "DAE (code), of images without noise",
-    }
-    assert not any(
-        "authors'" in what for what, _ in verdicts(network_checks("relu", curves["relu"]))
+    return both.assign(
+        data="published",
+        paper=paper,
+        mapping=np.array(paper) + shift,
+        clean=np.array(paper) - 0.2,
     )
+
+
+OF_AUTHORS = {
+    "relu_ends": Verdict.REPRODUCED,
+    "relu_noise": Verdict.CORRECTED,
+    "relu_inputs": Verdict.CORRECTED,
+}
+
+
+def test_checks_tell_which_noise_and_which_inputs_give_the_authors_values(curves):
+    table = published_curves(curves)
+    found = network_checks("relu", table)
+    assert {claim: by_claim(found)[claim] for claim in OF_AUTHORS} == OF_AUTHORS
+    wrong = [check.what.split("; ")[1] for check in found if "; " in check.what and not check.holds]
+    assert wrong == ["DAE, noise of variance 2 (text)", "DAE, reconstructions of images"]
+    far = network_checks("relu", table.assign(mapping=table["mapping"] + 0.1))
+    assert {by_claim(far)[claim] for claim in OF_AUTHORS} == {Verdict.REFUTED}
+
+
+def test_another_training_says_nothing_of_the_authors_values(curves):
+    table = published_curves(curves)
+    for other in (curves["relu"], table.assign(paper=np.nan)):
+        found = by_claim(network_checks("relu", other))
+        assert {found[claim] for claim in OF_AUTHORS} == {Verdict.NOT_RUN}
+    assert not set(OF_AUTHORS) & set(by_claim(network_checks("supp_fig1", curves["tanh"])))
+
+
+def test_a_set_that_learned_nothing_yet_is_silent_where_another_of_its_kind_tells(curves):
+    table = curves["tanh"].assign(data="published")
+    unlearned = table.assign(images="others", mapping=0.001 * table["mapping"])
+    both = network_checks("supp_fig1", pd.concat([unlearned, table]))
+    alone = network_checks("supp_fig1", table)
+    assert [check for check in both if check.claim == "supp_fig1"] == [
+        check for check in alone if check.claim == "supp_fig1"
+    ]
+    assert len([check for check in both if check.claim == "supp_fig1_range"]) == 4
+    assert by_claim(network_checks("supp_fig1", unlearned))["supp_fig1"] == Verdict.NOT_RUN
+    generated = pd.concat([unlearned, table.assign(data="synthetic")])
+    found = network_checks("supp_fig1", generated)
+    assert {check.data for check in found if check.claim == "supp_fig1"} == {
+        "published",
+        "synthetic",
+    }
+    assert by_claim(found)["supp_fig1"] == Verdict.NOT_RUN
+
+
+def test_generated_images_decide_nothing_and_others_the_shape(linear):
+    found = linear_checks(linear)
+    assert set(by_claim(found).values()) == {Verdict.NOT_RUN}
+    assert {check.claim for check in found} == {"images_linear", "images_linear_ends"}
+    for data, ends in (("other", Verdict.IN_SHAPE), ("published", Verdict.REPRODUCED)):
+        assert by_claim(linear_checks(linear.assign(data=data)))["images_linear_ends"] == ends
 
 
 # Tables, checks and figures
@@ -271,14 +332,17 @@ def test_the_table_of_networks(images, curves):
 def test_noise_slows_less_than_weight_decay(curves):
     for activation, claim in (("tanh", "supp_fig1"), ("relu", "relu")):
         checks = network_checks(claim, curves[activation])
-        assert {check.claim for check in checks} == {claim}
-        assert len(checks) == 5
-        assert all(check.holds for check in checks if "largest mapping" not in check.what)
+        of_figure = [check for check in checks if check.claim == claim]
+        assert len(of_figure) == 4
+        assert all(check.holds for check in of_figure)
+        assert {check.data for check in checks} == {"synthetic"}
     swapped = curves["relu"].replace({"kind": {"dae": "wdae", "wdae": "dae"}})
     failed = [
         what for (what, _), held in verdicts(network_checks("relu", swapped)).items() if not held
     ]
     assert any("DAE / WDAE" in what for what in failed)
+    found = verdicts(network_checks("relu", curves["relu"]))
+    assert found["smallest mapping", "as printed"]
     doubled = curves["relu"].assign(mapping=-2 * curves["relu"]["mapping"])
     assert not verdicts(network_checks("relu", doubled))["smallest mapping", "as printed"]
 

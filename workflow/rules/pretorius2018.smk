@@ -207,7 +207,10 @@ rule pretorius2018_images_linear:
         ),
         pdf="<results>/figures/pretorius2018_images_linear.pdf",
         csv="<results>/figures/pretorius2018_images_linear.csv",
-        checks="<results>/experiments/pretorius2018/images_linear.json",
+        checks=[
+            "<results>/experiments/pretorius2018/images_linear.json",
+            "<results>/experiments/pretorius2018/images_linear_ends.json",
+        ],
     log:
         "<logs>/pretorius2018_images_linear.log",
     benchmark:
@@ -239,7 +242,10 @@ rule pretorius2018_supp_fig1:
         ),
         pdf="<results>/figures/pretorius2018_supp_fig1.pdf",
         csv="<results>/figures/pretorius2018_supp_fig1.csv",
-        checks="<results>/experiments/pretorius2018/supp_fig1.json",
+        checks=[
+            "<results>/experiments/pretorius2018/supp_fig1.json",
+            "<results>/experiments/pretorius2018/supp_fig1_range.json",
+        ],
     log:
         "<logs>/pretorius2018_supp_fig1.log",
     benchmark:
@@ -269,7 +275,13 @@ rule pretorius2018_relu:
         ),
         pdf="<results>/figures/pretorius2018_relu.pdf",
         csv="<results>/figures/pretorius2018_relu.csv",
-        checks="<results>/experiments/pretorius2018/relu.json",
+        checks=[
+            "<results>/experiments/pretorius2018/relu.json",
+            "<results>/experiments/pretorius2018/relu_range.json",
+            "<results>/experiments/pretorius2018/relu_ends.json",
+            "<results>/experiments/pretorius2018/relu_noise.json",
+            "<results>/experiments/pretorius2018/relu_inputs.json",
+        ],
     log:
         "<logs>/pretorius2018_relu.log",
     benchmark:

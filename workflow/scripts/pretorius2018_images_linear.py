@@ -6,7 +6,7 @@ from lindrop.pretorius2018.image_figures import draw_linear
 from lindrop.pretorius2018.image_sets import read_image_set
 from lindrop.pretorius2018.linear_images import linear_curves
 from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.store.checks import write_all_checks
 
 params, output = snakemake.params, snakemake.output
 
@@ -16,4 +16,4 @@ with job(snakemake.log[0]):
         for images in map(read_image_set, snakemake.input)
     )
     save(draw_linear(curves), curves, output)
-    write_checks(output.checks, "pretorius2018", "images_linear", linear_checks(curves))
+    write_all_checks(output.checks, "pretorius2018", linear_checks(curves))

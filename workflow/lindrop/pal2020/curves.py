@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from lindrop.arrays import Matrix
-from lindrop.dropout.dropblock import beta_at, optimum
 from lindrop.dropout.samplers import (
     Scheme,
     dropblock,
@@ -28,6 +27,7 @@ from lindrop.dropout.structured import (
     losses_of_nodes,
     objective,
 )
+from lindrop.pal2020.minima import minimum, minimum_as_printed
 from lindrop.pal2020.synthetic import HIDDEN, Measure, Noise, Problem, synthetic, train
 
 BLOCK = 5  # the paper names a block size for its deep experiments only, this one
@@ -43,7 +43,8 @@ def dropblock_curves(
 ) -> pd.DataFrame:
     """Figures 1 and 5: DropBlock as sampled, its objective (Lemma 2.1), the minimum of this.
 
-    The column `sampled` is the mean loss under many masks of each iterate, none of which trains.
+    The minimum is that of Theorem 2.7, corrected and as printed. The column `sampled` is the mean
+    loss under many masks of each iterate, none of which trains.
     """
     problem = _problem(seed)
     *_, beyond = np.random.SeedSequence(seed).spawn(len(keeps) + 1)  # no training draws from it
@@ -54,13 +55,11 @@ def dropblock_curves(
         return {"DropBlock": _with_fresh_masks(problem, run, fresh)}
 
     curves = _train_all(problem, seed, keeps, runs, iterations)
-    minima = {keep: _minimum(problem, keep) for keep in keeps}
-    return curves.assign(minimum=curves["keep"].map(minima))
-
-
-def _minimum(problem: Problem, keep: float) -> float:
-    """By Theorem 2.7, with its corrections."""
-    return optimum(problem.y, BLOCK, beta_at(keep, BLOCK, HIDDEN), problem.x).value
+    ends = {
+        name: curves["keep"].map({keep: of(problem, keep, BLOCK) for keep in keeps})
+        for name, of in (("minimum", minimum), ("printed", minimum_as_printed))
+    }
+    return curves.assign(**ends)
 
 
 def dropconnect_curves(

@@ -14,21 +14,24 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
 from lindrop.arrays import Matrix, Vector
-from lindrop.checks import Check, at_least, at_most, equal
+from lindrop.checks import Check, Data, at_least, at_most
 from lindrop.dropout.dropblock import beta_at, optimum
 from lindrop.dropout.samplers import dropblock
 from lindrop.figures import COLOURS, WIDTH
+from lindrop.pal2020.factors import mean_factor
 
 CLASSES = 10
 HIDDEN, BLOCK = 80, 5
 KEEP = 0.5  # ours: the paper names no θ
 SCHEME = dropblock(HIDDEN, KEEP, BLOCK)
 
+UNVERIFIED = " (unverified)"
+SYNTHETIC = "synthetic"  # what a generated set is called, alone or before more of its name
 OBJECTIVE, SPECTRUM = "objective", "singular values"
 CLAIM = "fig2"
 GAP = 0.05  # as far above the bound as "very close to the lower bound" may be
 CLOSE = 0.1  # as far from theory, relatively, as singular values that "closely match"
-STANDARD_ERRORS = 5
+TELLING = 0.1  # within which the mean factor of a loss under masks has to be known
 
 BLUE, ORANGE = COLOURS[:2]
 BLACK = COLOURS[-1]
@@ -43,7 +46,14 @@ def targets(labels: Vector) -> Matrix:
 def shown_name(name: str, files: Mapping[str, Mapping[str, Any]]) -> str:
     """A set goes by its name only if its files were proven to be the published ones."""
     proven = all(receipt["verified_by"] for receipt in files.values())
-    return name if proven else f"{name} (unverified)"
+    return name if proven else f"{name}{UNVERIFIED}"
+
+
+def data_of(shown: str) -> Data:
+    """On which data a panel of that name ran."""
+    if shown.startswith(SYNTHETIC):
+        return "synthetic"
+    return "other" if shown.endswith(UNVERIFIED) else "published"
 
 
 def deep_table(dataset: str, losses: Matrix, predictions: Matrix, y: Matrix) -> pd.DataFrame:
@@ -76,13 +86,13 @@ def deep_checks(table: pd.DataFrame) -> list[Check]:
 def _objective_checks(dataset: str, table: pd.DataFrame) -> Iterator[Check]:
     curve = table[table["panel"] == OBJECTIVE]
     excess = curve["trained"] / curve["theory"] - 1
-    what = f"{dataset}: objective over the bound of Theorem 2.7, less 1,"
-    yield at_least(CLAIM, f"{what} of all iterates the least", excess.min(), 0, 1e-9)
-    yield at_most(CLAIM, f"{what} of the last iterate", excess.iloc[-1], GAP)
-    factor = curve["sampled"] / curve["trained"]
-    tolerance = STANDARD_ERRORS * factor.std() / np.sqrt(len(factor))
-    what = f"{dataset}: loss under masks over that of Lemma 3.1; mean of {len(factor)} iterations"
-    yield equal(CLAIM, f"{what}; 5 standard errors", factor.mean(), 1, float(tolerance))
+    what, data = f"{dataset}: objective over the bound of Theorem 2.7, less 1,", data_of(dataset)
+    least = f"{what} of all iterates the least"
+    yield at_least(CLAIM, least, excess.min(), 0, 1e-9, data=data)
+    yield at_most(CLAIM, f"{what} of the last iterate", excess.iloc[-1], GAP, data=data)
+    what = f"{dataset}: loss under masks over that of Lemma 3.1"
+    factors = curve["sampled"] / curve["trained"]
+    yield mean_factor(CLAIM, what, factors, TELLING, data=data)
 
 
 def _spectrum_checks(dataset: str, table: pd.DataFrame) -> Iterator[Check]:
@@ -90,7 +100,7 @@ def _spectrum_checks(dataset: str, table: pd.DataFrame) -> Iterator[Check]:
     spectrum = table[table["panel"] == SPECTRUM].iloc[:-1]
     distance = (spectrum["trained"] / spectrum["theory"] - 1).abs().max()
     what = f"{dataset}: relative distance of singular values from theory, the largest but the last"
-    yield at_most(CLAIM, what, distance, CLOSE)
+    yield at_most(CLAIM, what, distance, CLOSE, data=data_of(dataset))
 
 
 def draw_deep(table: pd.DataFrame) -> Figure:

@@ -23,6 +23,8 @@ def draw_dropblock(curves: pd.DataFrame) -> Figure:
         _line(right, curve, "deterministic", "DropBlock, deterministic", ORANGE)
         minimum = curve["minimum"].iloc[0]
         right.axhline(minimum, color=BLACK, ls="--", lw=1, label="minimum of Theorem 2.7")
+        printed = curve["printed"].iloc[0]
+        right.axhline(printed, color=PINK, ls=":", lw=1, label="Theorem 2.7 as printed")
         gap = curve["deterministic"].iloc[-1] / minimum - 1
         _finish(left, f"θ = {keep:g}")
         _finish(right, f"θ = {keep:g}: ends {gap:.2%} above the minimum")

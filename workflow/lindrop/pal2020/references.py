@@ -54,11 +54,18 @@ class Case(NamedTuple):
 
 
 def conjugate_norm(a: Vector, r: int) -> float:
-    """Equation 31: max Σ a_i x_i − ¼ Σ_{i≤r} x_i² over falling x; from x_r on all are equal."""
+    """Equation 31: max Σ a_i x_i − ¼ Σ_{i≤r} x_i² over falling x."""
+    a = falling(a, r)
+    x = conjugate_point(a, r)
+    return float(a @ x - x[:r] @ x[:r] / 4)
+
+
+def conjugate_point(a: Vector, r: int) -> Vector:
+    """The falling x of Equation 31; from x_r on all are equal."""
     a = falling(a, r)
     pooled = np.append(a[: r - 1], a[r - 1 :].sum())
     x = isotonic_regression(2 * pooled, increasing=False).x
-    return float(pooled @ x - x @ x / 4)
+    return np.pad(x, (0, len(a) - r), mode="edge")
 
 
 def conjugate_minimiser(problem: Problem) -> Vector:

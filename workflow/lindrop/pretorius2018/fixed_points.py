@@ -5,61 +5,98 @@ from collections.abc import Iterator
 import numpy as np
 
 from lindrop.arrays import Matrix, Vector
-from lindrop.checks import CORRECTED, PRINTED, Check, equal
+from lindrop.checks import CORRECTED, PRINTED, Check, Form, equal
 from lindrop.dropout.dynamics.descent import integrate
-from lindrop.dropout.dynamics.modes import Mode, equivalents, flow, hessian
+from lindrop.dropout.dynamics.modes import Mode, equivalents
+from lindrop.pretorius2018.as_printed import decaying_loss
+from lindrop.pretorius2018.updates import STEP
 
-LAMS, NOISES = (0.5, 1.0, 2.5), (0.2, 1.0, 5.0)  # λ, ε
+LAMS, NOISES = (0.5, 1.0, 2.5), (0.2, 1.0, 2.0)  # λ, ε
 STARTS = 20
-TIMES = np.array([0.0, 300.0])
-SAMPLES, DECAY = 5, 0.1  # N, γ
+TIMES = np.array([0.0, 150.0])
+SAMPLES, DECAY, STRONG = 5, 0.09, 1.5  # N, γ, Nγ/λ
 ROUNDING, INTEGRATED = 1e-11, 1e-9
 
 
 def fixed_point_checks(seed: int) -> list[Check]:
     """Every check of this file."""
     starts = np.abs(np.random.default_rng(seed).normal(size=(2, STARTS)))
-    return [*_section_e(starts), *_samples(starts)]
+    return [
+        _noisy_ends(starts),
+        *_losses(starts[0]),
+        *_decaying_ends(starts),
+        *_equivalents(starts),
+    ]
 
 
-def _end(mode: Mode, starts: Matrix) -> Vector:
+def _ends(mode: Mode, starts: Matrix) -> Vector:
     """w after a long time."""
     w1, w2 = integrate(mode, starts[0], starts[1], TIMES)
     return np.asarray(w1[:, -1] * w2[:, -1])
 
 
-def _section_e(starts: Matrix) -> Iterator[Check]:
-    errors: dict[str, list[Vector]] = {}
-    for lam in LAMS:
-        for eps in NOISES:
-            modes = equivalents(lam, eps)
-            dae, wdae = (_end(mode, starts) for mode in modes)
-            claimed = lam / (lam + eps), 1 - modes[1].decay / lam
-            found = {
-                "end of a DAE's integrated flow less λ/(λ + ε)": dae - claimed[0],
-                "end of a WDAE's integrated flow less 1 − γ/λ (N = 1)": wdae - claimed[1],
-                "ends of a DAE and of a WDAE with γ = λε/(λ + ε): difference": dae - wdae,
-            }
-            for what, error in found.items():
-                errors.setdefault(what, []).append(error)
-    for what, found_errors in errors.items():
-        yield equal("section_e", what, np.abs(found_errors).max(), 0, INTEGRATED)
-    w, mode = starts[0] ** 2, Mode(LAMS[0], decay=DECAY)
-    slope = -flow(mode, starts[0], starts[0])[0] / starts[0]  # dℓ/dw where w₁ = w₂ = √w
-    error = slope - (DECAY - LAMS[0] * (1 - w))
-    yield equal("section_e", "τ ∂ℓ_γ/∂w: largest error", np.abs(error).max(), 0, ROUNDING)
-    strong = Mode(LAMS[0], decay=1.5 * LAMS[0])
-    what = "w of a WDAE with Nγ > λ: end of the integrated flow less 0"
-    yield equal("section_e", what, np.abs(_end(strong, starts)).max(), 0, INTEGRATED, CORRECTED)
+def _noisy_ends(starts: Matrix) -> Check:
+    errors = [
+        _ends(Mode(lam, eps=eps), starts) - lam / (lam + eps) for lam in LAMS for eps in NOISES
+    ]
+    what = "end of a DAE's integrated flow less λ/(λ + ε): largest error"
+    return equal("section_e_dae", what, np.abs(errors).max(), 0, INTEGRATED)
 
 
-def _samples(starts: Matrix) -> Iterator[Check]:
-    """E21: with N samples and the loss of Section C, γ of Sections D and E is N times that of C."""
-    for lam in LAMS[1:]:
-        mode = Mode(lam, decay=SAMPLES * DECAY)
-        end, curvature = _end(mode, starts).mean(), np.linalg.eigvalsh(hessian(mode, 1, 1)).max()
-        for name, decay, form in (("γ", DECAY, PRINTED), ("Nγ", SAMPLES * DECAY, CORRECTED)):
-            what = f"N = {SAMPLES}, λ = {lam:g}: end of a WDAE's integrated flow less 1 − {name}/λ"
-            yield equal("e21", what, end - (1 - decay / lam), 0, INTEGRATED, form)
-            what = f"N = {SAMPLES}, λ = {lam:g}: curvature at w = 1 less 2λ + {name}"
-            yield equal("e21", what, curvature - 2 * lam - decay, 0, ROUNDING, form)
+def _readings(samples: int) -> Iterator[tuple[str, float, Form]]:
+    """E21: for the γ of Section E, Nγ of Section C."""
+    yield "γ", DECAY, PRINTED
+    if samples > 1:
+        yield "Nγ", samples * DECAY, CORRECTED
+
+
+def _losses(start: Vector) -> Iterator[Check]:
+    """Where w₁ = w₂ = √w."""
+    claim, lam, w = "section_e_loss", LAMS[0], start**2
+    for samples in (1, SAMPLES):
+        mode = Mode(lam, decay=samples * DECAY)
+        root = np.sqrt(w + STEP * 1j)
+        slope = np.imag(decaying_loss(mode, root, root)) / STEP
+        for name, decay, form in _readings(samples):
+            what = f"N = {samples}: ℓ_γ(w) with τℓ_γ = (λ/2)(1 − w)² + {name} w: largest error"
+            error = decaying_loss(mode, start, start) - lam / 2 * (1 - w) ** 2 - decay * w
+            yield equal(claim, what, np.abs(error).max(), 0, ROUNDING, form)
+            what = f"N = {samples}: τ ∂ℓ_γ/∂w = −λ(1 − w) + {name}: largest error"
+            error = slope + lam * (1 - w) - decay
+            yield equal(claim, what, np.abs(error).max(), 0, ROUNDING, form)
+
+
+def _decaying_ends(starts: Matrix) -> Iterator[Check]:
+    claim, what = "section_e_wdae", "end of a WDAE's integrated flow less"
+    for samples in (1, SAMPLES):
+        for name, decay, form in _readings(samples):
+            errors = [
+                _ends(Mode(lam, decay=samples * DECAY), starts) - (1 - decay / lam)
+                for lam in LAMS[1:]
+            ]
+            named = f"N = {samples}: {what} 1 − {name}/λ: largest error"
+            yield equal(claim, named, np.abs(errors).max(), 0, INTEGRATED, form)
+    ends = _ends(Mode(LAMS[0], decay=STRONG * LAMS[0]), starts)
+    limits: tuple[tuple[str, float, Form], ...] = (
+        ("1 − γ/λ", 1 - STRONG, PRINTED),
+        ("max(1 − γ/λ, 0)", 0, CORRECTED),
+    )
+    for name, limit, form in limits:
+        named = f"N = 1, γ = {STRONG:g}λ: {what} {name}: largest error"
+        yield equal(claim, named, np.abs(ends - limit).max(), 0, INTEGRATED, form)
+
+
+def _equivalents(starts: Matrix) -> Iterator[Check]:
+    cases: tuple[tuple[int, str, int, Form], ...] = (
+        (1, "γ", 1, PRINTED),
+        (SAMPLES, "γ", SAMPLES, PRINTED),
+        (SAMPLES, "Nγ", 1, CORRECTED),
+    )
+    for samples, name, factor, form in cases:
+        errors = [
+            _ends(dae, starts) - _ends(wdae._replace(decay=factor * wdae.decay), starts)
+            for dae, wdae in (equivalents(lam, eps) for lam in LAMS for eps in NOISES)
+        ]
+        what = f"N = {samples}: end of a DAE less that of a WDAE with {name} = λε/(λ + ε)"
+        error = np.abs(errors).max()
+        yield equal("section_e_equivalent", f"{what}: largest error", error, 0, INTEGRATED, form)

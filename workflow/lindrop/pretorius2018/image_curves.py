@@ -9,7 +9,7 @@ import pandas as pd
 from lindrop.dropout.autoencoders.training import Network, Run
 from lindrop.pretorius2018.image_sets import MODES, title
 from lindrop.pretorius2018.networks import network
-from lindrop.pretorius2018.published import ACTIVATION, FINAL, SETTINGS
+from lindrop.pretorius2018.published import ACTIVATION, FINAL, SETTINGS, data_of
 
 Source = Mapping[str, Any]
 
@@ -31,6 +31,7 @@ def _curves(run: Run, source: Source) -> pd.DataFrame:
     modes = zip(*np.split(measured[:, 2:].T, 2), paper, strict=True)
     labels = {
         "images": title(source["images"]),
+        "data": data_of(source["images"]),
         "activation": net.activation,
         "kind": source["kind"],
         "deviation": net.noise,
@@ -48,7 +49,7 @@ def _curves(run: Run, source: Source) -> pd.DataFrame:
 def final_mapping(images: Source, kind: str, net: Network) -> tuple[float, ...]:
     """The authors' values, not numbers where the training is another one but for its seed."""
     published, unknown = images["published"], (np.nan,) * MODES
-    if published is None or images["count"] != SETTINGS[published]["count"]:
+    if data_of(images) != "published":
         return unknown
     theirs = network(ACTIVATION, kind, SETTINGS[published], net.seed)
     final = FINAL[published]["dae" if kind == "dae_variance" else kind]

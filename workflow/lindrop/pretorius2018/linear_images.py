@@ -17,6 +17,7 @@ from lindrop.dropout.dynamics.descent import gradient_descent
 from lindrop.dropout.dynamics.modes import Mode, Pair
 from lindrop.dropout.dynamics.trajectories import trajectory
 from lindrop.pretorius2018.image_sets import ImageSet, title
+from lindrop.pretorius2018.published import data_of
 from lindrop.reporting import Progress
 
 MODES = np.array([0, 3, 7, 15, 31])  # of the authors' figure, counted from 0
@@ -41,8 +42,9 @@ def linear_curves(images: ImageSet, settings: Mapping[str, Any], seed: int) -> p
         _curves(spectrum, settings, strengths, seed).assign(kind=kind)
         for kind, strengths in kinds.items()
     ]
-    found = pd.concat(tables, ignore_index=True).assign(images=title(images.source))
-    return found[["images", "kind", *tables[0].columns[:-1]]]
+    labels = {"images": title(images.source), "data": data_of(images.source)}
+    found = pd.concat(tables, ignore_index=True).assign(**labels)
+    return found[[*labels, "kind", *tables[0].columns[:-1]]]
 
 
 def _curves(

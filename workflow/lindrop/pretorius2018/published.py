@@ -3,7 +3,12 @@
 The values are the last of the curves that lie beside the code, rounded.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+from lindrop.checks import Data
 from lindrop.dropout.autoencoders.nonlinear import Activation
+from lindrop.pretorius2018.image_sets import SYNTHETIC
 
 ACTIVATION: Activation = "relu"  # there is no code for tanh
 _SHARED = {"rate": 0.9, "epochs": 2000, "every": 10, "noise": 2.0, "decay": 0.0045}
@@ -23,3 +28,11 @@ FINAL = {  # mapping of modes 1 to 4
         "dae": (0.988, 0.733, 0.619, 0.465),
     },
 }
+
+
+def data_of(images: Mapping[str, Any]) -> Data:
+    """Of the source of a set: whether it is the authors', as many images as they took."""
+    if images["layout"] == SYNTHETIC:
+        return "synthetic"
+    name = images["published"]
+    return "published" if name and images["count"] == SETTINGS[name]["count"] else "other"
