@@ -2,14 +2,18 @@
 
     snakemake --cores 2 results/figures/mianjy2018_fig3.pdf --configfile config/dropout.yaml
     snakemake --cores 2 deep --configfile config/dropout.yaml
+    snakemake --cores 2 results/figures/pretorius2018_{relu,supp_fig1}.pdf \\
+        --configfile config/dropout.yaml --config 'pretorius2018={images: [mnist]}'
     PYTHONPATH=workflow python benchmarks/at_paper_size.py results mianjy2018_fig3
     PYTHONPATH=workflow python benchmarks/at_paper_size.py results pal2020_fig2
+    PYTHONPATH=workflow python benchmarks/at_paper_size.py results pretorius2018_mnist
 
 Reads the figure's data, the checks beside it and the jobs' times; writes benchmarks/results/*.csv.
 """
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -91,6 +95,36 @@ def pal2020_fig2(results: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+NETWORKS = {
+    "ae": "AE",
+    "wdae": "WDAE",
+    "dae": "DAE, standard deviation 2",
+    "dae_variance": "DAE, variance 2",
+}
+
+
+def pretorius2018_mnist(results: Path) -> pd.DataFrame:
+    """The last mapping of every mode, the authors' in brackets; what a network takes."""
+    rows = []
+    for figure in ("relu", "supp_fig1"):
+        data = pd.read_csv(results / "figures" / f"pretorius2018_{figure}.csv")
+        ends = data[data["epoch"] == data["epoch"].max()]
+        for (activation, kind), modes in ends.groupby(["activation", "kind"], sort=False):
+            job = results / "benchmarks" / "pretorius2018_train" / f"mnist.{activation}.{kind}.tsv"
+            time = pd.read_csv(job, sep="\t")
+            rows.append(
+                {"activation": activation, "network": NETWORKS[kind]}
+                | {f"mode {mode.mode}": mapping(mode) for mode in modes.itertuples()}
+                | {"minutes": f"{time['s'].item() / 60:.0f}"}
+            )
+    return pd.DataFrame(rows)
+
+
+def mapping(mode: Any) -> str:
+    """Ours, and the authors' where there is one."""
+    return f"{mode.mapping:.3f}" + ("" if pd.isna(mode.paper) else f" [{mode.paper:.3f}]")
+
+
 def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
     return {
         "mianjy2018_fig3": mianjy2018_fig3(results),
@@ -101,6 +135,13 @@ def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
 
 def of_pal2020_fig2(results: Path) -> dict[str, pd.DataFrame]:
     return {"pal2020_fig2": pal2020_fig2(results)}
+
+
+def of_pretorius2018_mnist(results: Path) -> dict[str, pd.DataFrame]:
+    return {
+        "pretorius2018_mnist": pretorius2018_mnist(results),
+        "pretorius2018_mnist_checks": checks_of(results, "pretorius2018", "relu"),
+    }
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """config/claims/<paper>.yaml: what each paper says, and which checks decide it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,12 @@ class Paper:
         """The names of all files that decide something, once each, in the claims' order."""
         entries: tuple[Claim | Erratum, ...] = (*self.claims, *self.errata)
         return tuple(dict.fromkeys(name for entry in entries for name in entry.checks))
+
+
+def read_papers(files: Iterable[str | Path], schema: str | Path) -> list[Paper]:
+    """In the given order."""
+    rules = yaml.safe_load(Path(schema).read_text(encoding="utf-8"))
+    return [read_paper(Path(file), rules) for file in files]
 
 
 def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:

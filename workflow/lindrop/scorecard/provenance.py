@@ -1,0 +1,127 @@
+"""How the results were made: versions, machine, and what every rule cost."""
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+PACKAGES = [
+    "snakemake",
+    *("numpy", "scipy", "pandas", "matplotlib", "h5py", "numba", "pyarrow", "torch"),
+]
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the jobs of one rule took together; of memory, what the largest one took."""
+
+    rule: str
+    jobs: int
+    seconds: float
+    cpu_seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Provenance:
+    made: str
+    versions: dict[str, str]
+    machine: dict[str, str]
+    costs: tuple[Cost, ...]
+
+    @property
+    def total(self) -> Cost:
+        return Cost(
+            "all rules",
+            sum(cost.jobs for cost in self.costs),
+            sum(cost.seconds for cost in self.costs),
+            sum(cost.cpu_seconds for cost in self.costs),
+            max((cost.megabytes for cost in self.costs), default=0.0),
+        )
+
+
+def provenance(benchmarks: Path) -> Provenance:
+    return Provenance(
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", versions(), machine(), costs(benchmarks)
+    )
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the packages that are installed; of lindrop the commit."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    commit = _commit(REPOSITORY)
+    return found | ({"lindrop": commit} if commit else {})
+
+
+def _commit(folder: Path) -> str:
+    """Nothing where there is no Git or no commit."""
+    if not (folder / ".git").exists():
+        return ""
+    command = ["git", "-C", str(folder), "describe", "--always", "--exclude=*", "--dirty"]
+    try:
+        described = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return described.strip().replace("-dirty", ", with changes")
+
+
+def machine() -> dict[str, str]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "CPU": _cpu(),
+        "cores": str(os.cpu_count()),
+        "memory": f"{memory / 1e9:.0f} GB",
+        "system": f"{platform.system()} {platform.release()}",
+        "BLAS": _blas(),
+    }
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def _blas() -> str:
+    """What NumPy was built with."""
+    built: Any = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    return f"{built['name']} {built['version']}"
+
+
+def costs(folder: Path) -> tuple[Cost, ...]:
+    """From <folder>/<rule>.tsv and <folder>/<rule>/**/*.tsv, by the rule's name."""
+    jobs: dict[str, list[pd.DataFrame]] = {}
+    for rule, file in _benchmarks(folder):
+        numbers = pd.read_csv(file, sep="\t", na_values=["-"])
+        jobs.setdefault(rule, []).append(numbers)
+    return tuple(_cost(rule, runs) for rule, runs in sorted(jobs.items()))
+
+
+def _benchmarks(folder: Path) -> Iterator[tuple[str, Path]]:
+    for file in sorted(folder.rglob("*.tsv")):
+        yield Path(file.relative_to(folder).parts[0]).stem, file
+
+
+def _cost(rule: str, runs: Sequence[pd.DataFrame]) -> Cost:
+    numbers = pd.concat([run[["s", "cpu_time", "max_rss"]].astype(float) for run in runs])
+    total, most = numbers.sum(), numbers.max().fillna(0.0)
+    return Cost(
+        rule, len(runs), float(total["s"]), float(total["cpu_time"]), float(most["max_rss"])
+    )

@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import yaml
+
+from lindrop.reporting import job
+from lindrop.scorecard.assess import assess
+from lindrop.scorecard.beside import beside
+from lindrop.scorecard.claims import read_papers
+from lindrop.scorecard.media import Figure, Table, caption_of
+from lindrop.scorecard.page import Content, generated, render
+from lindrop.scorecard.provenance import provenance
+from lindrop.store.atomic import atomic
+
+files, params = snakemake.input, snakemake.params
+results = Path(snakemake.output[0]).parents[1]
+captions = {Path(file).stem: Path(file) for file in files.captions}
+
+
+def described(file):
+    """Identifier, title, caption and data of a figure or a table."""
+    name = Path(file).stem
+    caption = caption_of(captions.get(name, Path(name)))
+    return name, params.titles[file], caption, Path(file)
+
+
+with job(snakemake.log[0]):
+    config = yaml.safe_load(params.config)
+    published = yaml.safe_load(Path(files.paper).read_text(encoding="utf-8"))
+    content = Content(
+        [
+            assess(paper, results / "experiments")
+            for paper in read_papers(files.claims, files.schema)
+        ],
+        [Figure(*described(file)) for file in params.titles if file.endswith(".png")],
+        [Table(*described(file)) for file in params.titles if file.endswith(".html")],
+        beside(results / "tables" / "steck2020_table1.csv", published, generated(config)),
+        provenance(results / "benchmarks"),
+        config,
+    )
+    with atomic(snakemake.output[0]) as partial:
+        partial.write_text(render(content, Path(files.templates[0]).parent), encoding="utf-8")
