@@ -42,8 +42,9 @@ def mianjy2018_fig3(results: Path) -> pd.DataFrame:
     )
 
 
-def checks_of(results: Path, paper: str, figure: str) -> pd.DataFrame:
-    checks = read_checks(results / "experiments" / paper / f"{figure}.json")
+def checks_of(results: Path, paper: str, *names: str) -> pd.DataFrame:
+    folder = results / "experiments" / paper
+    checks = [check for name in names for check in read_checks(folder / f"{name}.json")]
     return pd.DataFrame(
         {
             "form": check.form,
@@ -128,7 +129,9 @@ def mapping(mode: Any) -> str:
 def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
     return {
         "mianjy2018_fig3": mianjy2018_fig3(results),
-        "mianjy2018_fig3_checks": checks_of(results, "mianjy2018", "fig3"),
+        "mianjy2018_fig3_checks": checks_of(
+            results, "mianjy2018", "fig3", "section_6_monotone", "section_6_speed"
+        ),
         "dropout_times": time_of(results, ["mianjy2018_convergence"]),
     }
 
@@ -140,7 +143,9 @@ def of_pal2020_fig2(results: Path) -> dict[str, pd.DataFrame]:
 def of_pretorius2018_mnist(results: Path) -> dict[str, pd.DataFrame]:
     return {
         "pretorius2018_mnist": pretorius2018_mnist(results),
-        "pretorius2018_mnist_checks": checks_of(results, "pretorius2018", "relu"),
+        "pretorius2018_mnist_checks": checks_of(
+            results, "pretorius2018", "relu", "relu_ends", "relu_noise", "relu_inputs"
+        ),
     }
 
 

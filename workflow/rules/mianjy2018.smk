@@ -112,7 +112,11 @@ rule mianjy2018_fig3:
         ),
         pdf="<results>/figures/mianjy2018_fig3.pdf",
         csv="<results>/figures/mianjy2018_fig3.csv",
-        checks="<results>/experiments/mianjy2018/fig3.json",
+        checks=[
+            "<results>/experiments/mianjy2018/fig3.json",
+            "<results>/experiments/mianjy2018/section_6_monotone.json",
+            "<results>/experiments/mianjy2018/section_6_speed.json",
+        ],
     log:
         "<logs>/mianjy2018_fig3.log",
     benchmark:

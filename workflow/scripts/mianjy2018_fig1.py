@@ -1,5 +1,6 @@
 from lindrop.figures import save
-from lindrop.mianjy2018.landscapes import draw_surfaces, surface_checks, surfaces
+from lindrop.mianjy2018.landscape_checks import surface_checks
+from lindrop.mianjy2018.landscapes import draw_surfaces, surfaces
 from lindrop.reporting import job
 from lindrop.store.checks import write_checks
 

@@ -1,5 +1,6 @@
 from lindrop.figures import save
-from lindrop.mianjy2018.landscapes import draw_traces, trace_checks, traces
+from lindrop.mianjy2018.landscape_checks import trace_checks
+from lindrop.mianjy2018.landscapes import draw_traces, traces
 from lindrop.reporting import job
 from lindrop.store.checks import write_checks
 

@@ -3,10 +3,10 @@ from lindrop.mianjy2018.convergence import averages
 from lindrop.mianjy2018.convergence_checks import convergence_checks
 from lindrop.mianjy2018.convergence_figure import draw_convergence
 from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.store.checks import write_all_checks
 from lindrop.store.curves import read_curves
 
 with job(snakemake.log[0]):
     curves = read_curves(snakemake.input[0])
     save(draw_convergence(curves), averages(curves), snakemake.output)
-    write_checks(snakemake.output.checks, "mianjy2018", "fig3", convergence_checks(curves))
+    write_all_checks(snakemake.output.checks, "mianjy2018", convergence_checks(curves))

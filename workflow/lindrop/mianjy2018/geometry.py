@@ -16,9 +16,7 @@ from lindrop.dropout.landscape import (
     CriticalPoint,
     Curve,
     Tied,
-    all_missing,
     critical_points,
-    exchanged,
     levelling,
     next_missing,
     tied_hessian,
@@ -158,22 +156,13 @@ def curvature(
 
 
 def _curvature_checks(points: list[Examined]) -> Iterator[Check]:
-    """The proofs' second derivatives, and where that of Case 2 proves nothing."""
+    """The second derivatives of Lemma D.2's proof, and of the one that E10 puts in its place."""
     level = [(of, curve) for of in points for curve in levelling(of.problem, of.point)]
     bare = [(of, (tangent, second / of.problem.lam)) for of, (tangent, second) in level]
     yield curvature("lemma_d2_proof", "g''(0)", bare)
     yield curvature("lemma_d2_proof", "g''(0) times λ", level, CORRECTED)
-    case_2 = [of for of in points if of.case == 2]
-    at_once = [(of, all_missing(of.problem, of.point)) for of in case_2]
-    yield curvature("lemma_d3", "g''(0) of Case 2", at_once)
-    case_3 = (of for of in points if of.case == 3)
-    swaps = ((of, exchanged(of.problem, of.point)) for of in case_3)
-    yield curvature("lemma_d3", "g''(0) of Case 3, with w' for w_j(t),", swaps, CORRECTED)
-    one = ((of, next_missing(of.problem, of.point)) for of in case_2)
+    one = ((of, next_missing(of.problem, of.point)) for of in points if of.case == 2)
     yield curvature("e10", "−4(λ_{r'+1} − λ‖U‖²/r)", one, CORRECTED)
-    beyond = max(claimed for of, (_, claimed) in at_once if not of.bounded)
-    what = "λ ≥ the printed bound: largest g''(0) of Case 2, which proves nothing there"
-    yield at_least("e10", what, beyond, 0, form=CORRECTED)
 
 
 def criticality(claim: str, points: list[Examined]) -> Check:

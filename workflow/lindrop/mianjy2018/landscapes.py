@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 
 from lindrop.arrays import Matrix
-from lindrop.checks import Check, at_most, equal
 from lindrop.dropout.objective import keep_of, tied_objective
 from lindrop.dropout.optimum import solve_tied, tied_optimal_value
 from lindrop.dropout.sgd import tied_dropout_sgd
@@ -66,46 +65,6 @@ def traces(seed: int) -> pd.DataFrame:
             f = tied_objective(M, u, lam)
             found.append((lam, run, step, u[0, 0], u[0, 1], f, tied_optimal_value(M, 2, lam)))
     return pd.DataFrame(found, columns=["lam", "run", "step", "u1", "u2", "f", "optimum"])
-
-
-def surface_checks(data: pd.DataFrame) -> list[Check]:
-    """What the caption of Figure 1 says, of the local minima of the grid."""
-    checks = []
-    for lam in SURFACE_LAMBDAS:
-        surface = data[data["lam"] == lam]
-        f = surface["f"].to_numpy().reshape(POINTS, POINTS)
-        inner = f[1:-1, 1:-1]
-        around = [np.roll(f, shift, (0, 1))[1:-1, 1:-1] for shift in product((-1, 0, 1), repeat=2)]
-        local = surface[np.pad(inner <= np.min(around, axis=0), 1).ravel()]
-        grid = 2 * REACH / (POINTS - 1)
-        radius = np.hypot(local["u1"], local["u2"])
-        best = np.sqrt(2 * M.item() / (2 + lam))
-        where = f"λ = {lam:g}, minima on the grid"
-        checks.append(
-            at_most(
-                "fig1", f"{where}: distance to the optimal radius", max(abs(radius - best)), grid
-            )
-        )
-        if lam:
-            uneven = np.abs(np.abs(local["u1"]) - np.abs(local["u2"])).max()
-            checks += [
-                equal("fig1", f"{where}: their number", len(local), 4),
-                at_most("fig1", f"{where}: largest ||u₁| − |u₂||", uneven, grid),
-            ]
-    return checks
-
-
-def trace_checks(data: pd.DataFrame) -> list[Check]:
-    """Every run of Figure 2 ends at an equalised global optimum."""
-    ends = data.groupby(["lam", "run"]).last()
-    gap = (ends["f"] / ends["optimum"] - 1).max()
-    uneven = (ends["u1"].abs() / ends["u2"].abs()).apply(np.log).abs().max()
-    return [
-        at_most(
-            "fig2", "f at the end above its least, relative: the worst of six runs", gap, 0, 0.02
-        ),
-        at_most("fig2", "|log(|u₁| / |u₂|)| at the end: the worst of six runs", uneven, 0, 0.15),
-    ]
 
 
 def draw_surfaces(data: pd.DataFrame) -> Figure:

@@ -14,7 +14,7 @@ WIDTHS = 2, 4, 7  # below, near and above the rank of M
 LAMBDAS = 0.3, 2.0, 10.0
 SETTINGS = list(product(WIDTHS, LAMBDAS))
 ROWS, COLUMNS = 6, 5
-VALUE, PRODUCT = 1e-9, 1e-4  # what a descent leaves of f, and of what f depends on by its square
+VALUE, PRODUCT = 1e-9, 1e-5  # what a descent leaves of f, and of what f depends on by its square
 
 
 class Case(NamedTuple):

@@ -1,0 +1,55 @@
+"""The evidence in docs/errata.md: what the default run computed for each erratum.
+
+    snakemake --cores 2 results/scorecard.csv
+    PYTHONPATH=workflow python benchmarks/errata.py results
+
+Writes a table below every line `<!-- evidence: E7 -->`, in the place of an older one.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from lindrop.checks import Check
+from lindrop.scorecard.assess import assess
+from lindrop.scorecard.claims import read_papers
+from lindrop.scorecard.tables import number
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "errata.md"
+PAPERS = ("steck2020", "mianjy2018", "pal2020", "pretorius2018")
+EVIDENCE = re.compile(r"(<!-- evidence: (E\d+) -->)\n(?:\n\|(?:.*\n)+?(?=\n|\Z))?")
+
+
+def table(checks: Iterable[Check]) -> str:
+    rows = [
+        {
+            "form": check.form,
+            "what": check.what.replace("|", r"\|"),
+            "computed": number(check.computed),
+            "asked": f"{check.relation} {number(check.expected)}"
+            + (f" ± {check.tolerance:.1g}" if check.tolerance else ""),
+            "verdict": check.verdict,
+        }
+        for check in checks
+    ]
+    return pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)
+
+
+def main(results: Path) -> None:
+    claims = [ROOT / "config" / "claims" / f"{paper}.yaml" for paper in PAPERS]
+    schema = ROOT / "workflow" / "schemas" / "claims.schema.yaml"
+    papers = [assess(paper, results / "experiments") for paper in read_papers(claims, schema)]
+    tables = {
+        erratum.entry.id: table(erratum.checks) for paper in papers for erratum in paper.errata
+    }
+    text = PAGE.read_text(encoding="utf-8")
+    filled = EVIDENCE.sub(lambda found: f"{found[1]}\n\n{tables[found[2]]}\n", text)
+    PAGE.write_text(filled, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
