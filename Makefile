@@ -15,7 +15,8 @@ SMK    := Snakefile workflow/Snakefile workflow/rules
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
-	@echo "Tables are in results/tables/, figures in results/figures/"
+	@sed -n 3p results/scorecard.md
+	@echo "All of it, figures and tables included: results/report/index.html"
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
@@ -32,9 +33,9 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/ruff format --quiet $(CODE)
 	@$(BIN)/snakefmt $(SMK)
 
-deep: .venv/ready-deep  ## set up PyTorch, too, then train the deep networks: Figure 2 of Pal 2020
+deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Figure 2 of Pal 2020), then run
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(QUIETLY)
-	@echo "results/figures/pal2020_fig2.pdf"
+	@$(MAKE) --no-print-directory run
 
 report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
 	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html

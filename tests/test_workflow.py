@@ -45,6 +45,21 @@ def finished(tmp_path_factory):
     return project
 
 
+def test_the_scorecard_has_every_claim_and_says_what_is_right_instead(finished):
+    card = pd.read_csv(finished.path("results/scorecard.csv")).fillna("")
+    assert set(card["paper"]) == {"steck2020", "mianjy2018", "pal2020", "pretorius2018"}
+    wrong = card["verdict"].isin(["corrected", "refuted"])
+    assert wrong.sum() > 50
+    assert (card.loc[wrong, "right"] != "").all()
+    assert (card.loc[card["verdict"].str.startswith("not run"), "run"] != "").all()
+    summary = finished.path("results/scorecard.md").read_text().splitlines()[2]
+    assert summary.startswith(f"{len(card)} claims of 4 papers: ")
+    assert summary in finished.first_output
+    page = finished.path("results/report/index.html").read_text()
+    assert page.count('<tr class="claim">') == len(card)
+    assert "steck2020_fig1_left" in page
+
+
 RUN_MINE = "snakemake --cores 2 --configfile config/mine.yaml"
 
 

@@ -3,6 +3,8 @@ import functools
 import hashlib
 import sys
 
+import yaml
+
 from lindrop.config import (
     checked,
     download_name,
@@ -16,6 +18,7 @@ from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 from lindrop.grids import chunks, grid
 from lindrop.pretorius2018.networks import kinds
+from lindrop.scorecard.claims import read_papers
 from lindrop.store.split import read_split_facts
 
 if " " in sys.executable:
@@ -287,6 +290,33 @@ def tuning_chunks(wildcards):
     return [f"{folder}/{chunk}.csv" for chunk in range(n_chunks)]
 
 
+def claims_of(files, schema):
+    """What the papers say."""
+    try:
+        return read_papers(files, schema)
+    except UserError as error:
+        sys.exit(f"lindrop: error: {error}")
+
+
+def check_files(papers):
+    """Where the checks of all claims are."""
+    return [
+        f"results/experiments/{paper.id}/{name}.json"
+        for paper in papers
+        for name in paper.checks
+    ]
+
+
+def reported():
+    """The figures and tables of Snakemake's report, with their labels, in the order of the rules."""
+    return {
+        str(file): ": ".join(file.flags["report"].labels.values())
+        for rule in workflow.rules
+        for file in rule.output
+        if "report" in file.flags
+    }
+
+
 def repeat_errors(since):
     """Print the error lines of this run's logs once more: Snakemake buries them."""
     for log in sorted(Path("results/logs").rglob("*.log")):
@@ -294,3 +324,21 @@ def repeat_errors(since):
             for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
                 if match := re.search(r"^[\d:]+ error: (.*)", line):
                     print(f"lindrop: error: {match[1]} (log: {log})", file=sys.stderr)
+
+
+def tell_results(since):
+    """At the end of a run that made the page: how many claims hold and where to look.
+
+    `make` says the same, also where nothing was to be done.
+    """
+    page, card = Path("results/report/index.html"), Path("results/scorecard.md")
+    if (
+        "MAKELEVEL" not in os.environ
+        and page.exists()
+        and page.stat().st_mtime >= since
+    ):
+        summary = card.read_text(encoding="utf-8").splitlines()[2]
+        print(
+            f"{summary}\nAll of it, figures and tables included: {page}",
+            file=sys.stderr,
+        )

@@ -1,7 +1,10 @@
 # The table and the figures of Steck 2020.
+from lindrop.steck2020.claims import CLAIMS as STECK2020_CLAIMS
+from lindrop.steck2020.claims import EXPERIMENTS as STECK2020_EXPERIMENTS
 from lindrop.steck2020.models import BASELINES, FIGURE_MODELS
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
+EMPHASIS_MODELS = ["dropout_l2", "sampled_dropout", "edlae"]
 PAPER_VALUES = os.path.relpath(WORKFLOW.parent / "config" / "paper_values")
 
 
@@ -179,3 +182,61 @@ rule steck2020_admm:
         state=gram_state(list(DATASETS)[0]),
     script:
         "../scripts/steck2020_admm.py"
+
+
+rule steck2020_checks:
+    output:
+        collect("<results>/experiments/steck2020/{claim}.json", claim=STECK2020_CLAIMS),
+    log:
+        "<logs>/steck2020_checks.log",
+    benchmark:
+        "<benchmarks>/steck2020_checks.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("steck2020_checks.py"),
+        seed=config["seed"],
+    script:
+        "../scripts/steck2020_checks.py"
+
+
+rule steck2020_experiments:
+    input:
+        metrics=collect(
+            "<results>/metrics/{dataset}/{model}.h5",
+            dataset=DATASETS,
+            model=EMPHASIS_MODELS,
+        ),
+        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        properties="<results>/tables/steck2020_table1_datasets.csv",
+        table="<results>/tables/steck2020_table1.csv",
+        left="<results>/figures/steck2020_fig1_left.csv",
+        center="<results>/figures/steck2020_fig1_center.csv",
+        right="<results>/figures/steck2020_fig1_right.csv",
+        datasets=f"{PAPER_VALUES}/steck2020_datasets.yaml",
+        paper=f"{PAPER_VALUES}/steck2020_table1.yaml",
+    output:
+        collect(
+            "<results>/experiments/steck2020/{claim}.json", claim=STECK2020_EXPERIMENTS
+        ),
+    log:
+        "<logs>/steck2020_experiments.log",
+    benchmark:
+        "<benchmarks>/steck2020_experiments.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=code("steck2020_experiments.py"),
+        state=results_state(sorted({*BASELINES, *FIGURE_MODELS, *SIMILARITY_MODELS})),
+        rank=config["rank"],
+        papers={name: entry["paper"] for name, entry in DATASETS.items()},
+    script:
+        "../scripts/steck2020_experiments.py"

@@ -59,17 +59,20 @@ def assess(paper: Paper, folder: Path) -> AssessedPaper:
         _refuse_loose(claim, [check for name in claim.checks for check in found.get(name, ())])
     return AssessedPaper(
         paper,
-        tuple(Assessed(claim, *_decide(claim.checks, found)) for claim in paper.claims),
+        tuple(
+            Assessed(claim, *_decide(claim.checks, found, claim.opposite is None))
+            for claim in paper.claims
+        ),
         tuple(Assessed(erratum, *_decide(erratum.checks, found)) for erratum in paper.errata),
     )
 
 
 def _decide(
-    names: Iterable[str], found: dict[str, tuple[Check, ...]]
+    names: Iterable[str], found: dict[str, tuple[Check, ...]], mendable: bool = True
 ) -> tuple[tuple[Check, ...], Verdict]:
     checks = tuple(check for name in names for check in found.get(name, ()))
     complete = all(name in found for name in names)
-    return checks, verdict(checks) if complete else Verdict.NOT_RUN
+    return checks, verdict(checks, mendable) if complete else Verdict.NOT_RUN
 
 
 def _refuse_loose(claim: Claim, checks: Sequence[Check]) -> None:

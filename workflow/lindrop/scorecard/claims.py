@@ -24,7 +24,14 @@ class Claim:
     tolerance: float
     figures: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
-    run: str | None = None
+    run: str = "make"  # what decides it
+    mended: str | None = None
+    opposite: str | None = None
+
+    @property
+    def right(self) -> str | None:
+        """What is so where the claim as printed is not."""
+        return self.mended or self.opposite
 
 
 @dataclass(frozen=True)

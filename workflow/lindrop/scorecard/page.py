@@ -17,6 +17,7 @@ from lindrop.scorecard.evidence import DATA, SYMBOL, PaperView, asked, shown, vi
 from lindrop.scorecard.maths import typeset
 from lindrop.scorecard.media import Figure, Table, by_paper, download, paper_of, pieces
 from lindrop.scorecard.provenance import Provenance
+from lindrop.scorecard.tables import right_of
 from lindrop.scorecard.verdicts import MEANING, Verdict
 
 
@@ -108,6 +109,7 @@ FILTERS = {
     "asked": asked,
     "duration": duration,
     "pieces": pieces,
+    "right": right_of,
     "shown": shown,
     "typeset": typeset,
 }

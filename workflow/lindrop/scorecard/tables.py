@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 
 from lindrop.checks import Check
-from lindrop.scorecard.assess import AssessedPaper, total
-from lindrop.scorecard.verdicts import MEANING, Verdict
+from lindrop.scorecard.assess import Assessed, AssessedPaper, total
+from lindrop.scorecard.claims import Claim
+from lindrop.scorecard.verdicts import MEANING, WRONG, Verdict
 
 
 def scorecard(papers: Iterable[AssessedPaper]) -> pd.DataFrame:
@@ -24,14 +25,20 @@ def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
             "kind": claim.entry.kind,
             "says": claim.entry.says,
             "verdict": claim.verdict.value,
+            "right": right_of(claim),
             "checks": len(claim.checks),
             "hold": sum(check.holds for check in claim.checks),
             "evidence": described(claim.telling) if claim.telling else "",
             "errata": " ".join(assessed.errata_of(claim.entry)),
-            "run": (claim.entry.run or "") if claim.verdict is Verdict.NOT_RUN else "",
+            "run": claim.entry.run if claim.verdict is Verdict.NOT_RUN else "",
         }
         for claim in assessed.claims
     ]
+
+
+def right_of(claim: Assessed[Claim]) -> str:
+    """What is so instead, where its numbers do not bear the claim out as printed."""
+    return (claim.entry.right or "") if claim.verdict in WRONG else ""
 
 
 def described(check: Check) -> str:
@@ -71,7 +78,7 @@ def markdown(papers: Sequence[AssessedPaper]) -> str:
 
 
 def _section(paper: AssessedPaper) -> str:
-    shown = scorecard([paper])[["where", "says", "verdict", "evidence", "errata"]]
+    shown = scorecard([paper])[["where", "says", "verdict", "right", "evidence", "errata"]]
     return (
         f"## {paper.paper.authors}: {paper.paper.title}\n\n{paper.paper.venue}\n\n{_table(shown)}"
     )

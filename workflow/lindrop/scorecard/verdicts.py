@@ -22,23 +22,27 @@ MEANING = {
     Verdict.REPRODUCED: "holds as printed",
     Verdict.IN_SHAPE: "its orderings and trends hold on real data other than the paper's",
     Verdict.CORRECTED: "wrong as printed, right in the corrected form beside it",
-    Verdict.REFUTED: "wrong as printed, and no corrected form is known or holds",
+    Verdict.REFUTED: "wrong as printed, and what is right instead denies it",
     Verdict.OTHERWISE: "its orderings or trends are not those of the real data used here",
     Verdict.NOT_RUN: "needs data, packages or sizes that this configuration does not have",
 }
 
 
-def verdict(checks: Sequence[Check]) -> Verdict:
+WRONG = (Verdict.CORRECTED, Verdict.REFUTED)
+
+
+def verdict(checks: Sequence[Check], mendable: bool = True) -> Verdict:
     """What needs no data, or the paper's own, decides; other real data can tell the shape alone.
 
-    Generated data in the place of real data decide nothing, nor does what is not a number yet.
+    Generated data in the place of real data decide nothing, nor does what is not a number yet. A
+    claim is not `mendable` if what was checked as its corrected form is the opposite of it.
     """
     decisive = [check for check in checks if check.data in ("none", "published")]
     if decisive:
-        return _decided(decisive)
+        return _decided(decisive, mendable)
     in_shape = [check for check in checks if check.data == "other"]
     if in_shape:
-        decided = _decided(in_shape)
+        decided = _decided(in_shape, mendable)
         return _IN_SHAPE.get(decided, Verdict.OTHERWISE)
     return Verdict.NOT_RUN
 
@@ -46,7 +50,7 @@ def verdict(checks: Sequence[Check]) -> Verdict:
 _IN_SHAPE = {Verdict.REPRODUCED: Verdict.IN_SHAPE, Verdict.NOT_RUN: Verdict.NOT_RUN}
 
 
-def _decided(checks: Sequence[Check]) -> Verdict:
+def _decided(checks: Sequence[Check], mendable: bool) -> Verdict:
     if not all(math.isfinite(check.computed) for check in checks):
         return Verdict.NOT_RUN
     printed = [check.holds for check in checks if check.form == PRINTED]
@@ -55,7 +59,7 @@ def _decided(checks: Sequence[Check]) -> Verdict:
         return Verdict.REFUTED
     if printed and all(printed):
         return Verdict.REPRODUCED
-    return Verdict.CORRECTED if corrected else Verdict.REFUTED
+    return Verdict.CORRECTED if corrected and mendable else Verdict.REFUTED
 
 
 def strictness(check: Check) -> float:
