@@ -160,7 +160,8 @@ def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, mes
 
 def written_by_rules(paper):
     """The names of the check files of a paper: its list, and what its rules of figures write."""
-    listed = importlib.import_module(f"lindrop.{paper}.claims").CLAIMS
+    module = vars(importlib.import_module(f"lindrop.{paper}.claims"))
+    listed = (*module["CLAIMS"], *module.get("EXPERIMENTS", ()))
     rules = (ROOT / "workflow" / "rules" / f"{paper}.smk").read_text(encoding="utf-8")
     return [*listed, *re.findall(rf'"<results>/experiments/{paper}/(\w+)\.json"', rules)]
 
