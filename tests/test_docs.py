@@ -51,6 +51,8 @@ def test_numbers_on_models_are_those_of_the_benchmark():
         ("mianjy2018_fig3_checks", None),
         ("dropout_times", None),
         ("pal2020_fig2", None),
+        ("pretorius2018_mnist", None),
+        ("pretorius2018_mnist_checks", None),
         ("dropout_sgd", ["width", "compiled_us", "loop_us", "ratio", "core_ratio"]),
     ],
 )
@@ -59,6 +61,31 @@ def test_numbers_on_dropout_are_those_of_the_runs(name, shown):
     table = measured[shown or measured.columns]
     table = table.to_markdown(index=False, disable_numparse=True)
     assert table in (ROOT / "docs" / "dropout.md").read_text()
+
+
+def test_numbers_of_the_findings_are_those_of_the_errata():
+    readme, errata = ((ROOT / name).read_text() for name in ("README.md", "docs/errata.md"))
+    findings = readme[readme.index("## Five findings") :].split("\n\n|")[0]
+    found = re.findall(r"^\d\. (.+?)(?=^\d\.|\Z)", findings, re.MULTILINE | re.DOTALL)
+    assert len(found) == 5
+    for finding in found:
+        names = re.findall(r"errata\.md#(e\d+)", finding)
+        assert names
+        sections = "".join(
+            re.search(rf"^### {name.upper()}: .*?(?=^### |^## |\Z)", errata, re.M | re.S)[0]
+            for name in names
+        )
+        plain = re.sub(r"\(docs/[^)]*\)|\[E\d+\]|[A-Z]\w+ (?:2018|2020|[\d.]+\b)", "", finding)
+        for number in re.findall(r"\d+(?:\.\d+)?", plain):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", sections), number
+
+
+def test_links_to_errata_lead_to_their_headings():
+    readme, errata = ((ROOT / name).read_text() for name in ("README.md", "docs/errata.md"))
+    headings = re.findall(r"^### (.+)$", errata, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}
+    for anchor in re.findall(r"errata\.md#([^)]+)\)", readme):
+        assert anchor in anchors, anchor
 
 
 def python_blocks(page):

@@ -411,7 +411,7 @@ def test_zoom_by_keyboard(visit):
     assert page.inner_text("#zoom-title") == "Pal 2020, Title of pal2020_fig1"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    assert page.inner_text("#zoom-title") == "Pal 2020, pal2020_fig3"
+    assert page.inner_text("#zoom-title") == "Pal 2020, Title of pal2020_fig3"
     page.click("#fit")
     page.keyboard.press("Escape")
     assert not page.is_visible("dialog")
