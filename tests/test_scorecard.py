@@ -47,7 +47,7 @@ def a_check(**values):
         ([HOLDS, FAILS, HOLDS | RIGHT], Verdict.CORRECTED),
         ([HOLDS | RIGHT], Verdict.CORRECTED),
         ([FAILS, FAILS | RIGHT], Verdict.REFUTED),
-        ([HOLDS, FAILS | RIGHT], Verdict.REFUTED),
+        ([HOLDS, FAILS | RIGHT], Verdict.REPRODUCED),
         ([UNKNOWN], Verdict.NOT_RUN),
         ([HOLDS, UNKNOWN], Verdict.NOT_RUN),
         ([HOLDS | OTHER], Verdict.IN_SHAPE),

@@ -6,7 +6,7 @@ import yaml
 from lindrop.reporting import job
 from lindrop.steck2020.cosine_checks import cosine_checks
 from lindrop.steck2020.dataset_checks import dataset_checks, shared_entries
-from lindrop.steck2020.experiments import Dataset
+from lindrop.steck2020.experiments import Dataset, published_sets
 from lindrop.steck2020.rank_checks import rank_checks
 from lindrop.steck2020.table1_checks import table1_checks
 from lindrop.store.checks import write_all_checks
@@ -29,8 +29,8 @@ def tested(name):
             yield file.stem, results[rank_of_table(params.rank, list(results))]
 
 
-def checks(name, column, split):
-    dataset = Dataset.of(name, read_split_facts(split), column, published)
+def checks(dataset, split):
+    name = dataset.name
     stderr = printed["columns"][dataset.paper]["stderr"] if dataset.paper else None
     history, held_out = (
         read_split_matrix(split, f"test/{part}") for part in ("fold_in", "held_out")
@@ -51,6 +51,14 @@ def of_dataset(file, name):
 
 with job(snakemake.log[0]):
     published, printed = read(files.datasets), read(files.paper)
-    datasets = zip(params.papers.items(), files.splits, strict=True)
-    found = [check for (name, column), split in datasets for check in checks(name, column, split)]
+    datasets = [
+        Dataset.of(name, read_split_facts(split), column, published)
+        for (name, column), split in zip(params.papers.items(), files.splits, strict=True)
+    ]
+    found = [
+        check
+        for dataset, split in zip(datasets, files.splits, strict=True)
+        for check in checks(dataset, split)
+    ]
+    found.append(published_sets(datasets, len(published)))
     write_all_checks(snakemake.output, "steck2020", found)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from lindrop.checks import Check
+from lindrop.checks import CORRECTED, Check
 from lindrop.scorecard.assess import Assessed, AssessedPaper, total
 from lindrop.scorecard.claims import Claim
 from lindrop.scorecard.verdicts import MEANING, WRONG, Verdict
@@ -37,8 +37,9 @@ def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
 
 
 def right_of(claim: Assessed[Claim]) -> str:
-    """What is so instead, where its numbers do not bear the claim out as printed."""
-    return (claim.entry.right or "") if claim.verdict in WRONG else ""
+    """What is so instead, where numbers bear out that and not the claim as printed."""
+    borne_out = all(check.holds for check in claim.checks if check.form == CORRECTED)
+    return (claim.entry.right or "") if claim.verdict in WRONG and borne_out else ""
 
 
 def described(check: Check) -> str:

@@ -22,7 +22,7 @@ MEANING = {
     Verdict.REPRODUCED: "holds as printed",
     Verdict.IN_SHAPE: "its orderings and trends hold on real data other than the paper's",
     Verdict.CORRECTED: "wrong as printed, right in the corrected form beside it",
-    Verdict.REFUTED: "wrong as printed, and what is right instead denies it",
+    Verdict.REFUTED: "wrong as printed, and nothing mends it",
     Verdict.OTHERWISE: "its orderings or trends are not those of the real data used here",
     Verdict.NOT_RUN: "needs data, packages or sizes that this configuration does not have",
 }
@@ -55,11 +55,10 @@ def _decided(checks: Sequence[Check], mendable: bool) -> Verdict:
         return Verdict.NOT_RUN
     printed = [check.holds for check in checks if check.form == PRINTED]
     corrected = [check.holds for check in checks if check.form == CORRECTED]
-    if not all(corrected):
-        return Verdict.REFUTED
     if printed and all(printed):
         return Verdict.REPRODUCED
-    return Verdict.CORRECTED if corrected and mendable else Verdict.REFUTED
+    mended = mendable and bool(corrected) and all(corrected)
+    return Verdict.CORRECTED if mended else Verdict.REFUTED
 
 
 def strictness(check: Check) -> float:

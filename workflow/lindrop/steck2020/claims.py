@@ -69,6 +69,7 @@ CLAIMS = (
 )
 
 EXPERIMENTS = (
+    "published_sets",
     "section_6_binary",
     "section_6_disjoint",
     "table1",

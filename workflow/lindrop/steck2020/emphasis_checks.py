@@ -67,7 +67,7 @@ def _vanishing_diagonal(x: Matrix) -> list[Check]:
     closed = np.diag(emphasised_matrix(x.T @ x, P, 0.0, 1.0, FULL))
     single = float(Masked(np.ones((1, 1)), P).minimiser(1, FULL)[0, 0])
     limit = limit_of_diagonal(x)
-    what = "b = 1e-9: "
+    what = f"p = {P}, b = 1e-9: "
     return [
         equal("e1", f"{what}smallest diagonal entry, every mask", enumerated.min(), 0, 1e-3),
         equal("e1", f"{what}the only entry for X = 1, every mask", single, 0, 1e-3),
