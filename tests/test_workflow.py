@@ -156,7 +156,7 @@ def test_heavy_rules_take_every_core(project):
     assert len(threads) == len(light) + 5
 
 
-def test_every_rule_says_what_a_cluster_is_asked_for(project):
+def test_every_rule_asks_a_cluster_for_what_it_needs(project):
     """Memory and time grow with each attempt, so that a retry is more than a repetition."""
     rules = "".join(file.read_text() for file in project.path("workflow/rules").glob("*.smk"))
     for rule in re.split(r"^rule ", rules, flags=re.MULTILINE)[1:]:

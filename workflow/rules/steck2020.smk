@@ -200,12 +200,15 @@ rule steck2020_checks:
         "<logs>/steck2020_checks.log",
     benchmark:
         "<benchmarks>/steck2020_checks.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("steck2020_checks.py"),
         seed=config["seed"],
@@ -236,12 +239,14 @@ rule steck2020_experiments:
         "<logs>/steck2020_experiments.log",
     benchmark:
         "<benchmarks>/steck2020_experiments.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grows(2000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("steck2020_experiments.py"),
         state=results_state(sorted({*BASELINES, *FIGURE_MODELS, *SIMILARITY_MODELS})),
