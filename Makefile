@@ -1,6 +1,7 @@
 # `make` sets everything up and runs the default workflow; `make test` sets everything up and tests.
 PYTHON ?= python3
 CONFIG ?= config/config.yaml
+CLUSTER ?= test_results.py
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -11,7 +12,7 @@ CODE   := workflow tests benchmarks
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test lint format deep report shell docs lock clean distclean help
+.PHONY: run test test-cluster lint format deep report shell docs lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
@@ -20,6 +21,9 @@ run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
+
+test-cluster: .venv/ready-dev .venv/ready-cluster  ## on a Slurm of two nodes, as root; CLUSTER= for every fault
+	@$(RUN) python -m pytest --numprocesses=0 tests/cluster/$(CLUSTER)
 
 lint: .venv/ready-dev  ## formatting, style, types, Snakemake's own lint
 	@$(BIN)/ruff check --quiet $(CODE)
@@ -46,9 +50,10 @@ shell: .venv/ready  ## a shell in which `snakemake` and `import lindrop` work
 docs: .venv/ready  ## regenerate config/README.md from the schema
 	@PYTHONPATH=workflow $(BIN)/python -m lindrop.config_docs
 
-lock: .venv/ready-dev  ## resolve requirements.in and requirements-dev.in anew
+lock: .venv/ready-dev  ## resolve every requirements*.in anew
 	@$(LOCK) requirements.in --output-file requirements.lock
 	@$(LOCK) requirements-dev.in --output-file requirements-dev.lock
+	@$(LOCK) requirements-cluster.in --output-file requirements-cluster.lock
 
 clean:  ## delete results; downloads are kept
 	@[ ! -d results ] || find results -mindepth 1 -maxdepth 1 ! -name downloads ! -name .gitkeep -exec rm -rf {} +
@@ -58,7 +63,7 @@ distclean: clean  ## delete the environment and the downloads, too
 	@rm -rf .venv results/downloads
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
 
 # Hashes pin every file; a stamp makes the second run instant.
 .venv/ready: requirements.lock
@@ -74,6 +79,11 @@ help:  ## this list
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "Adding the test tools to .venv"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.venv/ready-cluster: .venv/ready requirements-cluster.lock
+	@echo "Adding what submits jobs to a cluster to .venv"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-cluster.lock
 	@touch $@
 
 .venv/ready-deep: .venv/ready requirements-deep.txt requirements-deep.in

@@ -31,7 +31,7 @@ def requested(name):
     return [line for line in lines if line and not line.startswith("-")]
 
 
-@pytest.mark.parametrize("stem", ["requirements", "requirements-dev"])
+@pytest.mark.parametrize("stem", ["requirements", "requirements-dev", "requirements-cluster"])
 def test_lock_pins_and_hashes_all_that_is_requested(stem):
     pinned = lock(f"{stem}.lock")
     assert set(requested(f"{stem}.in")) <= set(pinned)
@@ -41,7 +41,9 @@ def test_lock_pins_and_hashes_all_that_is_requested(stem):
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
 
 
-@pytest.mark.parametrize("other", ["requirements-dev.lock", "requirements-deep.txt"])
+@pytest.mark.parametrize(
+    "other", ["requirements-dev.lock", "requirements-cluster.lock", "requirements-deep.txt"]
+)
 def test_the_locks_agree(other):
     product, tools = lock("requirements.lock"), lock(other)
     shared = product.keys() & tools.keys()

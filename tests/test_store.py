@@ -95,9 +95,25 @@ with atomic({str(path)!r}) as partial:
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not path.exists()
-    with atomic(path) as partial:  # a rerun overwrites the leftover
+    with atomic(path) as partial:  # a rerun deletes the leftover
         partial.write_text("whole")
     assert [file.read_text() for file in tmp_path.iterdir()] == ["whole"]
+
+
+def test_of_two_writers_the_later_one_wins(tmp_path, monkeypatch):
+    """On a cluster, the job of a killed Snakemake runs on while the next one starts it again."""
+    path = tmp_path / "file"
+
+    def write_twice():
+        with atomic(path) as older:
+            older.write_text("older")
+            monkeypatch.setattr("socket.gethostname", lambda: "another")
+            with atomic(path) as newer:
+                newer.write_text("newer")
+
+    with pytest.raises(FileNotFoundError):
+        write_twice()
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["newer"]
 
 
 @pytest.fixture(params=["40k", "60k", "100k", "140k"])

@@ -144,7 +144,7 @@ def test_heavy_rules_take_every_core(project):
     project.write("config/both.yaml", both)
     targets = "data results/data/small/csv"
     output = project.ok(f"snakemake -n --cores 5 {targets} --configfile config/both.yaml")
-    jobs = re.split(r"\n(?=rule )", output)
+    jobs = re.split(r"\n(?=rule |localrule )", output)
     threads = {
         rules_run(job)[0]: int(re.search(r"threads: (\d+)", job)[1]) if "threads:" in job else 1
         for job in jobs
@@ -154,6 +154,16 @@ def test_heavy_rules_take_every_core(project):
     assert {rule for rule, number in threads.items() if number == 1} == light
     assert {threads[rule] for rule in threads.keys() - light} == {5}
     assert len(threads) == len(light) + 5
+
+
+def test_every_rule_asks_a_cluster_for_what_it_needs(project):
+    """Memory and time grow with each attempt, so that a retry is more than a repetition."""
+    rules = "".join(file.read_text() for file in project.path("workflow/rules").glob("*.smk"))
+    for rule in re.split(r"^rule ", rules, flags=re.MULTILINE)[1:]:
+        if "script:" in rule:
+            for asked in ("threads:", "mem_mb=", "runtime=", "disk_mb="):
+                assert asked in rule, rule.partition(":")[0]
+            assert not re.search(r"(mem_mb|runtime)=\d", rule), rule.partition(":")[0]
 
 
 def test_the_report_has_every_table_with_its_caption(finished):

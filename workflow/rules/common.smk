@@ -50,7 +50,16 @@ DOWNLOADS = downloads(config)
 
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
 SMALL_ITEMS, SMALL_MB = 4000, 25
-HEAVY = workflow.resource_settings.cores or 8
+CLUSTER = workflow.resource_settings.nodes is not None  # --jobs
+# On a cluster, --cores is what one job takes; within a job of Slurm, Snakemake sees the whole node.
+HEAVY = int(
+    os.environ.get("SLURM_CPUS_PER_TASK") or workflow.resource_settings.cores or 8
+)
+
+
+def grows(amount):
+    """An amount of memory (MB) or time (minutes) of which every further attempt gets more."""
+    return lambda wildcards, attempt: attempt * amount
 
 
 @functools.cache
@@ -252,16 +261,36 @@ def gram_mb(wildcards, input, attempt):
     return attempt * (600 + 12 * items_of(input.split) ** 2 / 1e6 + 40 * split_mb)
 
 
-def fit_threads(wildcards):
-    """Fits of small data run side by side on a core each, others take every core."""
+def matrix_mb(wildcards, input):
+    """X'X, B or every eigenvector on disk, and metrics per user."""
+    return 30 + 8 * items_of(input.split) ** 2 / 1e6
+
+
+def is_small(wildcards):
+    """Whether fits of a dataset can do with one core each."""
     source = DATASETS[wildcards.dataset]["source"]
     if wildcards.dataset in SYNTHETIC:
         items = source["items"] or PRESETS[source["preset"]].items
-        return 1 if items <= SMALL_ITEMS else HEAVY
+        return items <= SMALL_ITEMS
     # not split yet, so its items are not known: a small file cannot have many
     file = local_file(wildcards.dataset)
     megabytes = text_mb(file) if file else (source["bytes"] or 1e12) / 1e6
-    return 1 if megabytes <= SMALL_MB else HEAVY
+    return megabytes <= SMALL_MB
+
+
+def fit_threads(wildcards):
+    """Fits of small data run side by side on a core each, others take every core."""
+    return 1 if is_small(wildcards) else HEAVY
+
+
+def fit_minutes(wildcards, points):
+    """An hour for any number of points of a small grid, or for each of a large one."""
+    return 60 if is_small(wildcards) else 60 * points
+
+
+def on_cluster(group, of=lambda wildcards: True):
+    """Small jobs that a cluster runs as one; without a cluster, none: a dry run would show it."""
+    return lambda wildcards: group if CLUSTER and of(wildcards) else None
 
 
 def gram_shards(wildcards):

@@ -15,12 +15,14 @@ rule fetch:
         "<benchmarks>/fetch/{file}.tsv"
     wildcard_constraints:
         file=one_of(DOWNLOADS),
+    localrule: True
     conda:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=300,
-        runtime=600,
+        mem_mb=grows(300),
+        runtime=grows(600),
+        disk_mb=lambda wildcards: 10 + DOWNLOADS[wildcards.file].get("bytes", 5e9) / 1e6,
     params:
         # all that is a reason to download again; what else is known of the file, the script looks up
         url=lambda wildcards: DOWNLOADS[wildcards.file]["url"],
@@ -38,12 +40,14 @@ rule verify_source:
         "<logs>/verify_source/{dataset}.log",
     benchmark:
         "<benchmarks>/verify_source/{dataset}.tsv"
+    localrule: True
     conda:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=300,
-        runtime=30,
+        mem_mb=grows(300),
+        runtime=grows(30),
+        disk_mb=1,
     params:
         code=code("verify_source.py"),
         expected=source("bytes", "sha256", "md5"),
@@ -68,9 +72,10 @@ rule read_interactions:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, input, attempt: 500
-        + 1.3 * attempt * text_mb(input.file),
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: attempt
+        * (500 + 1.3 * text_mb(input.file)),
+        runtime=grows(60),
+        disk_mb=lambda wildcards, input: 10 + text_mb(input.file),
     params:
         code=code("read_interactions.py"),
         state=of_dataset(source_state),
@@ -94,9 +99,10 @@ rule generate_interactions:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, attempt: (300 + 24e-6 * generated_rows(wildcards))
+        mem_mb=lambda wildcards, attempt: (500 + 24e-6 * generated_rows(wildcards))
         * attempt,
-        runtime=60,
+        runtime=grows(60),
+        disk_mb=lambda wildcards: 10 + 12e-6 * generated_rows(wildcards),
     params:
         code=code("generate_interactions.py"),
         recipe=source("preset", "users", "items", "interactions"),
@@ -118,8 +124,9 @@ rule split:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, input, attempt: 500 + 12 * attempt * input.size_mb,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: attempt * (500 + 12 * input.size_mb),
+        runtime=grows(60),
+        disk_mb=lambda wildcards, input: 10 + 2 * input.size_mb,
     params:
         code=code("split.py"),
         state=of_dataset(dataset_state),
@@ -141,8 +148,9 @@ rule published_csv:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, input, attempt: 500 + 12 * attempt * input.size_mb,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: attempt * (500 + 12 * input.size_mb),
+        runtime=grows(60),
+        disk_mb=lambda wildcards, input: 10 + 20 * input.size_mb,
     params:
         code=code("published_csv.py"),
         state=of_dataset(dataset_state),
@@ -170,12 +178,14 @@ rule steck2020_table1_datasets:
         "<logs>/steck2020_table1_datasets.log",
     benchmark:
         "<benchmarks>/steck2020_table1_datasets.tsv"
+    localrule: True
     conda:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=grows(500),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("steck2020_table1_datasets.py"),
         state=list(map(dataset_state, DATASETS)),
@@ -205,8 +215,9 @@ rule dataset_long_tails:
         "../../envs/figures.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, input, attempt: 500 + 12 * attempt * input.size_mb,
-        runtime=30,
+        mem_mb=lambda wildcards, input, attempt: attempt * (500 + 12 * input.size_mb),
+        runtime=grows(30),
+        disk_mb=20,
     params:
         code=code("dataset_long_tails.py"),
         state=list(map(dataset_state, DATASETS)),

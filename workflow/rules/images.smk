@@ -16,8 +16,9 @@ rule read_images:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=30,
+        mem_mb=grows(1500),
+        runtime=grows(30),
+        disk_mb=lambda wildcards, input: 10 + 5 * input.size_mb,
     params:
         state=lambda wildcards: images_state(wildcards.images),
         expected=lambda wildcards: {

@@ -11,12 +11,15 @@ rule mianjy2018_checks:
         "<logs>/mianjy2018_checks.log",
     benchmark:
         "<benchmarks>/mianjy2018_checks.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/fit.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("mianjy2018_checks.py"),
         seed=config["seed"],
@@ -39,12 +42,15 @@ rule mianjy2018_fig1:
         "<logs>/mianjy2018_fig1.log",
     benchmark:
         "<benchmarks>/mianjy2018_fig1.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("mianjy2018_fig1.py"),
     script:
@@ -66,12 +72,15 @@ rule mianjy2018_fig2:
         "<logs>/mianjy2018_fig2.log",
     benchmark:
         "<benchmarks>/mianjy2018_fig2.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("mianjy2018_fig2.py"),
         seed=config["seed"],
@@ -90,7 +99,8 @@ rule mianjy2018_convergence:
         "../../envs/fit.yaml"
     threads: HEAVY
     resources:
-        mem_mb=1000,
+        mem_mb=grows(1000),
+        disk_mb=20,
         runtime=lambda wildcards, attempt: attempt * (10 + config["mianjy2018"]["runs"]),
     params:
         code=code("mianjy2018_convergence.py"),
@@ -121,12 +131,14 @@ rule mianjy2018_fig3:
         "<logs>/mianjy2018_fig3.log",
     benchmark:
         "<benchmarks>/mianjy2018_fig3.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("mianjy2018_fig3.py"),
         state=[code("mianjy2018_convergence.py"), config["seed"], config["mianjy2018"]],

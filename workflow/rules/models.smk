@@ -22,7 +22,8 @@ rule gram_shard:
     threads: HEAVY
     resources:
         mem_mb=gram_mb,
-        runtime=60,
+        runtime=grows(60),
+        disk_mb=matrix_mb,
     params:
         code=code("gram.py"),
         state=of_dataset(dataset_state),
@@ -47,7 +48,8 @@ rule gram:
     threads: HEAVY
     resources:
         mem_mb=gram_mb,
-        runtime=60,
+        runtime=grows(60),
+        disk_mb=matrix_mb,
     params:
         code=code("gram.py"),
         state=of_dataset(dataset_state),
@@ -72,7 +74,8 @@ rule spectrum:
     threads: HEAVY
     resources:
         mem_mb=gram_mb,
-        runtime=120,
+        runtime=grows(120),
+        disk_mb=matrix_mb,
     params:
         code=code("spectrum.py"),
         state=of_dataset(gram_state),
@@ -96,12 +99,16 @@ rule tune:
         "<benchmarks>/tune/{dataset}/{model}/{chunk}.tsv"
     wildcard_constraints:
         chunk=r"\d+",
+    group:
+        on_cluster("tuning", of=is_small)
     conda:
         "../../envs/fit.yaml"
     threads: fit_threads
     resources:
         mem_mb=gram_mb,
-        runtime=1440,
+        runtime=lambda wildcards, attempt: attempt
+        * fit_minutes(wildcards, len(points_of(wildcards.model, int(wildcards.chunk)))),
+        disk_mb=10,
     params:
         code=code("tune.py"),
         state=of_dataset(gram_state),
@@ -127,12 +134,15 @@ rule fit:
         "<logs>/fit/{dataset}/{model}.log",
     benchmark:
         "<benchmarks>/fit/{dataset}/{model}.tsv"
+    group:
+        on_cluster("fitting", of=is_small)
     conda:
         "../../envs/fit.yaml"
     threads: fit_threads
     resources:
         mem_mb=gram_mb,
-        runtime=600,
+        runtime=lambda wildcards, attempt: attempt * fit_minutes(wildcards, 10),
+        disk_mb=matrix_mb,
     params:
         code=code("fit.py"),
         state=lambda wildcards: model_state(wildcards.dataset, wildcards.model),

@@ -14,12 +14,15 @@ rule pal2020_checks:
         "<logs>/pal2020_checks.log",
     benchmark:
         "<benchmarks>/pal2020_checks.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/fit.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pal2020_checks.py"),
         seed=config["seed"],
@@ -42,12 +45,15 @@ rule pal2020_fig1:
         "<logs>/pal2020_fig1.log",
     benchmark:
         "<benchmarks>/pal2020_fig1.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("pal2020_fig1.py"),
         seed=config["seed"],
@@ -71,12 +77,15 @@ rule pal2020_fig3:
         "<logs>/pal2020_fig3.log",
     benchmark:
         "<benchmarks>/pal2020_fig3.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("pal2020_fig3.py"),
         seed=config["seed"],
@@ -100,12 +109,15 @@ rule pal2020_fig4:
         "<logs>/pal2020_fig4.log",
     benchmark:
         "<benchmarks>/pal2020_fig4.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("pal2020_fig4.py"),
         seed=config["seed"],
@@ -129,12 +141,15 @@ rule pal2020_fig5:
         "<logs>/pal2020_fig5.log",
     benchmark:
         "<benchmarks>/pal2020_fig5.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("pal2020_fig5.py"),
         seed=config["seed"],
@@ -158,12 +173,15 @@ rule pal2020_fig6:
         "<logs>/pal2020_fig6.log",
     benchmark:
         "<benchmarks>/pal2020_fig6.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("pal2020_fig6.py"),
         seed=config["seed"],
@@ -187,12 +205,15 @@ rule pal2020_dropconnect:
         "<logs>/pal2020_dropconnect.log",
     benchmark:
         "<benchmarks>/pal2020_dropconnect.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("pal2020_dropconnect.py"),
         seed=config["seed"],
@@ -215,12 +236,15 @@ rule pal2020_schemes:
         "<logs>/pal2020_schemes.log",
     benchmark:
         "<benchmarks>/pal2020_schemes.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=grows(1000),
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("pal2020_schemes.py"),
         seed=config["seed"],
@@ -245,7 +269,8 @@ rule pal2020_train:
     resources:
         mem_mb=lambda wildcards, attempt: attempt
         * (2000 + 25 * PAL2020["deep"]["count"]),
-        runtime=1440,
+        runtime=grows(1440),
+        disk_mb=20,
     params:
         code=code("pal2020_train.py"),
         state=lambda wildcards: images_state(wildcards.images),
@@ -277,12 +302,14 @@ rule pal2020_fig2:
         "<logs>/pal2020_fig2.log",
     benchmark:
         "<benchmarks>/pal2020_fig2.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pal2020_fig2.py"),
         state=[

@@ -12,12 +12,15 @@ rule pretorius2018_checks:
         "<logs>/pretorius2018_checks.log",
     benchmark:
         "<benchmarks>/pretorius2018_checks.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/fit.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pretorius2018_checks.py"),
         seed=config["seed"],
@@ -40,12 +43,15 @@ rule pretorius2018_dynamics:
         "<logs>/pretorius2018_dynamics.log",
     benchmark:
         "<benchmarks>/pretorius2018_dynamics.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pretorius2018_dynamics.py"),
         seed=config["seed"],
@@ -68,12 +74,15 @@ rule pretorius2018_dae_vs_wdae:
         "<logs>/pretorius2018_dae_vs_wdae.log",
     benchmark:
         "<benchmarks>/pretorius2018_dae_vs_wdae.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pretorius2018_dae_vs_wdae.py"),
     script:
@@ -95,12 +104,15 @@ rule pretorius2018_rates:
         "<logs>/pretorius2018_rates.log",
     benchmark:
         "<benchmarks>/pretorius2018_rates.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pretorius2018_rates.py"),
     script:
@@ -122,12 +134,15 @@ rule pretorius2018_weight_norms:
         "<logs>/pretorius2018_weight_norms.log",
     benchmark:
         "<benchmarks>/pretorius2018_weight_norms.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pretorius2018_weight_norms.py"),
         seed=config["seed"],
@@ -156,8 +171,9 @@ rule pretorius2018_images:
         "../../envs/fit.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=grows(2000),
+        runtime=grows(30),
+        disk_mb=500,
     params:
         code=code("pretorius2018_images.py"),
         state=lambda wildcards: image_set_state(wildcards.images),
@@ -183,7 +199,8 @@ rule pretorius2018_train:
     threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 15 * input.size_mb),
-        runtime=1440,
+        runtime=grows(1440),
+        disk_mb=50,
     params:
         code=code("pretorius2018_train.py"),
         state=lambda wildcards: image_set_state(wildcards.images),
@@ -219,8 +236,9 @@ rule pretorius2018_images_linear:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=120,
+        mem_mb=grows(3000),
+        runtime=grows(120),
+        disk_mb=20,
     params:
         code=code("pretorius2018_images_linear.py"),
         state=[image_set_state(images) for images in IMAGE_SETS],
@@ -250,12 +268,14 @@ rule pretorius2018_supp_fig1:
         "<logs>/pretorius2018_supp_fig1.log",
     benchmark:
         "<benchmarks>/pretorius2018_supp_fig1.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pretorius2018_supp_fig1.py"),
         state=[network_state(images) for images in IMAGE_SETS],
@@ -286,12 +306,14 @@ rule pretorius2018_relu:
         "<logs>/pretorius2018_relu.log",
     benchmark:
         "<benchmarks>/pretorius2018_relu.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("pretorius2018_relu.py"),
         state=[network_state(images) for images in IMAGE_SETS],

@@ -25,12 +25,14 @@ rule scorecard:
         "<logs>/scorecard.log",
     benchmark:
         "<benchmarks>/scorecard.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("scorecard.py"),
         deep=[file_state(file) for file in DEEP_CHECKS if Path(file).exists()],
@@ -57,12 +59,14 @@ rule report_page:
         "<logs>/report_page.log",
     benchmark:
         "<benchmarks>/report_page.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("report_page.py"),
         titles={

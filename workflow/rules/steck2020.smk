@@ -32,12 +32,14 @@ rule steck2020_table1:
         "<logs>/steck2020_table1.log",
     benchmark:
         "<benchmarks>/steck2020_table1.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("steck2020_table1.py"),
         state=results_state(BASELINES),
@@ -67,12 +69,14 @@ rule steck2020_fig1_left:
         "<logs>/steck2020_fig1_left.log",
     benchmark:
         "<benchmarks>/steck2020_fig1_left.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("steck2020_fig1_left.py"),
         state=results_state(FIGURE_MODELS),
@@ -119,7 +123,8 @@ rule steck2020_similarities:
         # B of one dataset at a time, and where there are few items X'X in float64
         mem_mb=lambda wildcards, input, attempt: attempt
         * (1500 + 2.5 * max(Path(file).stat().st_size / 1e6 for file in input.full)),
-        runtime=60,
+        runtime=grows(60),
+        disk_mb=20,
     params:
         code=code("steck2020_similarities.py"),
         state=results_state(SIMILARITY_MODELS),
@@ -142,12 +147,15 @@ rule steck2020_theorem:
         "<logs>/steck2020_theorem.log",
     benchmark:
         "<benchmarks>/steck2020_theorem.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=grows(1000),
+        runtime=grows(30),
+        disk_mb=20,
     params:
         code=code("steck2020_theorem.py"),
         seed=config["seed"],
@@ -176,7 +184,8 @@ rule steck2020_admm:
     threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 2 * input.size_mb),
-        runtime=30,
+        runtime=grows(30),
+        disk_mb=20,
     params:
         code=code("steck2020_admm.py"),
         state=gram_state(list(DATASETS)[0]),
@@ -191,12 +200,15 @@ rule steck2020_checks:
         "<logs>/steck2020_checks.log",
     benchmark:
         "<benchmarks>/steck2020_checks.tsv"
+    group:
+        on_cluster("experiments")
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grows(1000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("steck2020_checks.py"),
         seed=config["seed"],
@@ -227,12 +239,14 @@ rule steck2020_experiments:
         "<logs>/steck2020_experiments.log",
     benchmark:
         "<benchmarks>/steck2020_experiments.tsv"
+    localrule: True
     conda:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grows(2000),
+        runtime=grows(10),
+        disk_mb=20,
     params:
         code=code("steck2020_experiments.py"),
         state=results_state(sorted({*BASELINES, *FIGURE_MODELS, *SIMILARITY_MODELS})),

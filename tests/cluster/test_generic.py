@@ -1,0 +1,39 @@
+"""The submit lines of docs/cluster.md, with a scheduler that runs what it is given at once."""
+
+import re
+from pathlib import Path
+
+import pytest
+from runs import TINY
+
+DOCS = Path(__file__).parents[2] / "docs" / "cluster.md"
+LINES = dict(re.findall(r"^\| (\w+) \| `((?:bsub|qsub|sbatch) .*)` \|$", DOCS.read_text(), re.M))
+# Of the split, with two cores; SGE counts memory by core, SGE and PBS count seconds.
+ASKED = {
+    "LSF": "-n 2 -R span[hosts=1] -M 500MB -W 60",
+    "SGE": "-terse -cwd -pe smp 2 -l h_rt=3600,h_vmem=250M",
+    "PBS": "-l select=1:ncpus=2:mem=500mb -l walltime=3600",
+    "Slurm": "--parsable --cpus-per-task=2 --mem=500 --time=60",
+}
+SCHEDULER = """#!/bin/sh
+for script; do :; done
+printf '%s\\n' "$*" >> asked.log
+sh "$script" > job.log 2>&1
+echo 1
+"""
+
+
+@pytest.mark.parametrize("scheduler", ASKED)
+def test_a_line_asks_for_what_the_rule_needs(scheduler, project):
+    assert LINES.keys() == ASKED.keys()
+    project.write("config/tiny.yaml", TINY)
+    command = project.path(project.write(f"bin/{LINES[scheduler].split()[0]}", SCHEDULER))
+    command.chmod(0o755)
+    project.ok(
+        "snakemake results/data/small/split.h5 --configfile config/tiny.yaml --cores 2 "
+        "--profile workflow/profiles/cluster-generic --latency-wait 5 "
+        f"--cluster-generic-submit-cmd '{LINES[scheduler]}'",
+        PATH=f"{command.parent}:{project.env['PATH']}",
+    )
+    asked = project.path("asked.log").read_text().splitlines()
+    assert [line.rpartition(" ")[0] for line in asked][1:] == [ASKED[scheduler]]
