@@ -44,7 +44,11 @@ class Project:
     def __init__(self, folder):
         self.folder = folder
         self.env = {
-            **{k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHONPATH"))},
+            **{
+                k: v
+                for k, v in os.environ.items()
+                if not k.startswith(("PYTEST", "PYTHONPATH", "MAKE"))
+            },
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "XDG_CACHE_HOME": str(folder / ".cache"),
         }

@@ -4,6 +4,7 @@ A claim has one check or several. Its `form` tells whether the claim is taken as
 corrected, its `data` on what it was computed; whether it holds is computed, never stated.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal, SupportsFloat
 
@@ -45,6 +46,11 @@ class Check:
         if self.relation == "at least":
             return bool(-excess <= self.tolerance)
         return bool(abs(excess) <= self.tolerance)
+
+    @property
+    def known(self) -> bool:
+        """Whether a number was computed at all."""
+        return math.isfinite(self.computed)
 
     @property
     def verdict(self) -> str:

@@ -55,24 +55,29 @@ class Evidence:
         return [name for name, checks in self.files.items() if not checks]
 
     @property
+    def known(self) -> list[Check]:
+        """The checks that gave a number."""
+        return [check for check in self.assessed.checks if check.known]
+
+    @property
     def held(self) -> int:
-        return sum(check.holds for check in self.assessed.checks)
+        return sum(check.holds for check in self.known)
 
     @property
     def tally(self) -> str:
         """How many checks hold, by form where there are two."""
         forms = [
-            (form, [check.holds for check in self.assessed.checks if check.form == form])
+            (form, [check.holds for check in self.known if check.form == form])
             for form in (PRINTED, CORRECTED)
         ]
         if all(holds for _, holds in forms):
             return ", ".join(f"{form} {sum(holds)} of {len(holds)}" for form, holds in forms)
-        return f"{self.held} of {len(self.assessed.checks)}"
+        return f"{self.held} of {len(self.known)}"
 
     @property
     def share(self) -> float:
         """Of the checks that hold; above 1 where there are none, to be sorted last."""
-        return self.held / len(self.assessed.checks) if self.assessed.checks else 2.0
+        return self.held / len(self.known) if self.known else 2.0
 
     def telling(self, form: Form) -> Check | None:
         """The check to show of a form: as printed one that fails, if there is one."""

@@ -1,6 +1,5 @@
 """From the checks of a claim to its verdict: numbers decide, nobody types one in."""
 
-import math
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -22,9 +21,9 @@ MEANING = {
     Verdict.REPRODUCED: "holds as printed",
     Verdict.IN_SHAPE: "its orderings and trends hold on real data other than the paper's",
     Verdict.CORRECTED: "wrong as printed, right in the corrected form beside it",
-    Verdict.REFUTED: "wrong as printed, and nothing mends it",
+    Verdict.REFUTED: "wrong as printed: what is so instead denies it, or nothing mends it",
     Verdict.OTHERWISE: "its orderings or trends are not those of the real data used here",
-    Verdict.NOT_RUN: "needs data, packages or sizes that this configuration does not have",
+    Verdict.NOT_RUN: "needs other data, packages or sizes; each says what to run",
 }
 
 
@@ -51,7 +50,7 @@ _IN_SHAPE = {Verdict.REPRODUCED: Verdict.IN_SHAPE, Verdict.NOT_RUN: Verdict.NOT_
 
 
 def _decided(checks: Sequence[Check], mendable: bool) -> Verdict:
-    if not all(math.isfinite(check.computed) for check in checks):
+    if not all(check.known for check in checks):
         return Verdict.NOT_RUN
     printed = [check.holds for check in checks if check.form == PRINTED]
     corrected = [check.holds for check in checks if check.form == CORRECTED]
