@@ -53,6 +53,18 @@ def test_numbers_on_models_are_those_of_the_benchmark():
         ("pal2020_fig2", None),
         ("pretorius2018_mnist", None),
         ("pretorius2018_mnist_checks", None),
+        (
+            "autoencoders",
+            [
+                "images",
+                "activation",
+                "product_gflops",
+                "plain_share",
+                "noisy_share",
+                "plain_minutes",
+                "noisy_minutes",
+            ],
+        ),
         ("dropout_sgd", ["width", "compiled_us", "loop_us", "ratio", "core_ratio"]),
     ],
 )

@@ -253,9 +253,7 @@ def test_a_folder_with_a_space_is_refused(tmp_path):
     assert not (folder / ".venv").exists()
 
 
-@pytest.mark.parametrize(
-    "target", ["results/tables/steck2020_table1.html", "results/data/ratings/csv"]
-)
+@pytest.mark.parametrize("target", ["results/metrics/ratings/ease.h5", "results/data/ratings/csv"])
 def test_a_failed_download_stays_a_failure(target, project, mirror):
     """Neither the old file nor old results pass for those of a new address."""
     bad = "userId,movieId,rating,timestamp\n1,2,3\n"
