@@ -104,16 +104,17 @@ def test_of_two_writers_the_later_one_wins(tmp_path, monkeypatch):
     """On a cluster, the job of a killed Snakemake runs on while the next one starts it again."""
     path = tmp_path / "file"
 
-    def write_twice():
-        with atomic(path) as older:
-            older.write_text("older")
-            monkeypatch.setattr("socket.gethostname", lambda: "another")
-            with atomic(path) as newer:
-                newer.write_text("newer")
-
-    with pytest.raises(FileNotFoundError):
-        write_twice()
+    with atomic(path) as older:
+        older.write_text("older")
+        monkeypatch.setattr("socket.gethostname", lambda: "another")
+        with atomic(path) as newer:
+            newer.write_text("newer")
     assert [file.read_text() for file in tmp_path.iterdir()] == ["newer"]
+
+
+def test_a_file_that_was_never_written_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError), atomic(tmp_path / "file"):
+        pass
 
 
 @pytest.fixture(params=["40k", "60k", "100k", "140k"])

@@ -54,7 +54,7 @@ class Slurm:
         self.daemons = {}
         if CONFIGURATION.exists():  # what one that was killed left
             _, folder = owner_of_configuration().groups()
-            kill(f"LINDROP_CLUSTER={folder}")
+            kill(f"LINDROP_CLUSTER={folder}", logs=f"{folder}/")
             shutil.rmtree(folder, ignore_errors=True)
 
     def __enter__(self):
@@ -89,7 +89,7 @@ class Slurm:
                 process.wait(timeout=10)
             except subprocess.TimeoutExpired:
                 process.kill()
-        kill(self.sign)  # what a job left behind
+        kill(self.sign, logs=f"{self.folder}/")  # what a job left behind
         del os.environ["LINDROP_CLUSTER"]
         CONFIGURATION.unlink(missing_ok=True)
         if self.made_folder:
@@ -170,7 +170,7 @@ PartitionName=batch Nodes={",".join(NODES)} Default=YES MaxTime=INFINITE State=U
     def power_off(self, node):
         """All that runs on a node ends at once; Slurm notices as it notices a real failure."""
         for sign in (f"LINDROP_NODE={node}", f"SLURMD_NODENAME={node}"):
-            kill(sign)
+            kill(sign, logs=f"{self.folder}/{node}.log")
         self.daemons.pop(node).wait()
 
     def nodes(self):
@@ -222,19 +222,18 @@ def free_ports(number):
     return ports
 
 
-def kill(sign):
-    """SIGKILL for every process with this variable in its environment, and its slurmstepd.
+def kill(sign, logs):
+    """SIGKILL for every process with a variable in its environment, and each slurmstepd with a log.
 
     That one has written its title over its environment.
     """
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if sign.encode() not in (folder / "environ").read_bytes().split(b"\0"):
-                continue
-            parent = re.search(r"^PPid:\t(\d+)", (folder / "status").read_text(), re.MULTILINE)[1]
-            if Path(f"/proc/{parent}/comm").read_text() == "slurmstepd\n":
-                os.kill(int(parent), signal.SIGKILL)
-            os.kill(int(folder.name), signal.SIGKILL)
+            signed = sign.encode() in (folder / "environ").read_bytes().split(b"\0")
+            is_step = (folder / "comm").read_text() == "slurmstepd\n"
+            files = (folder / "fd").iterdir() if is_step else ()
+            if signed or any(str(file.readlink()).startswith(logs) for file in files):
+                os.kill(int(folder.name), signal.SIGKILL)
         except OSError:  # it ended
             continue
 

@@ -43,7 +43,7 @@ def test_a_job_on_a_lost_node_moves_to_another(project, cluster, alone):
 
 
 def test_a_killed_snakemake_goes_on_where_it_was(project, cluster, alone):
-    """While the job that it had started is still there: its late write is refused."""
+    """While the job that it had started is still there: it leaves the file to the newer job."""
     run = SlurmRun(project, TARGETS, CONFIGURATION, {SPLIT: 0})
     run.job_at(SPLIT)
     run.kill()

@@ -1,11 +1,14 @@
 """Files that exist only when they are whole."""
 
 import glob
+import logging
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+logger = logging.getLogger("lindrop")
 
 
 @contextmanager
@@ -14,21 +17,31 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
     What a killed job left of the same file is deleted. So is what another process still writes: on
     a cluster, a job can outlive the Snakemake that started it, and the next one starts it again.
-    Then the older of the two finds its file gone and fails; it never takes the newer one's.
+    The older of the two then leaves the file to the newer one. It does not fail: its Snakemake
+    would delete the outputs of a failed job, which are the newer one's.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = f"{socket.gethostname()}-{os.getpid()}"
     partial = path.with_name(f".{path.name}.{writer}.partial")
     try:
-        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*partial"):
+        for leftover in _partials(path):
             leftover.unlink(missing_ok=True)
         yield partial
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
+        try:
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+            partial.replace(path)
+        except FileNotFoundError:
+            if not path.exists() and not _partials(path):
+                raise
+            logger.info("%s: left to another job that makes it, too", path)
     except OSError as error:
         error.filename = error.filename or str(path)  # a failed write does not know its file
         raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _partials(path: Path) -> list[Path]:
+    return list(path.parent.glob(f".{glob.escape(path.name)}.*partial"))
