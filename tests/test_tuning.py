@@ -17,7 +17,15 @@ from lindrop.grids import chunks, grid
 from lindrop.models.base import Training
 from lindrop.models.registry import REGISTRY, fit
 from lindrop.store.metrics import read_metrics, write_metrics
-from lindrop.tuning import choose, parameters, ranks_of, refit, tune, usable_ranks
+from lindrop.tuning import (
+    choose,
+    only_choice,
+    parameters,
+    ranks_of,
+    refit,
+    tune,
+    usable_ranks,
+)
 
 OPTIONS = {"p": [0.1, 0.3, 0.5], "lambda": [0, 5, 50], "iterations": 7, "tolerance": 1e-9}
 
@@ -152,6 +160,26 @@ def test_a_single_value_has_no_edge():
 def test_validation_users_without_held_out_items_cannot_choose():
     with pytest.raises(UserError, match="no validation user has held-out items"):
         choose(trials((10, 0.1, 5, np.nan, np.nan)), OPTIONS)
+
+
+def test_a_grid_of_one_point_needs_no_validation(data, users):
+    options = {"p": [0.3], "lambda": [5], "iterations": 7}
+    chosen = only_choice(options, [3, 6])
+    assert choose(tune(data, "edlae", grid(options), [3, 6], options, *users), options)[
+        list(chosen)
+    ].equals(chosen)
+    assert list(refit(data, "edlae", chosen, options, *users)) == [3, 6]
+    assert only_choice({}, [30]).to_dict("records") == [{"rank": 30, "edge": ""}]
+    with pytest.raises(ValueError, match="too many values"):
+        only_choice(OPTIONS, [3])
+
+
+def test_a_grid_whose_one_model_is_zero_is_refused(data, users):
+    options = {"lambda": [1e9]}
+    with pytest.raises(
+        UserError, match=r"weight_decay at {.lambda.: 1000000000.0}: the model is zero"
+    ):
+        refit(data, "weight_decay", only_choice(options, [3]), options, *users)
 
 
 def test_a_trial_is_a_fit_and_its_metrics(data, users):

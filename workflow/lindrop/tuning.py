@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import METRICS, evaluate, summary
-from lindrop.grids import AXES, Point
+from lindrop.grids import AXES, Point, grid
 from lindrop.models.base import Fit, LowRank, Training
 from lindrop.models.registry import REGISTRY
 from lindrop.reporting import Progress, logger
@@ -103,11 +103,21 @@ def _trials(
 
 def _means(fit: Fit, fold_in: sp.csr_array, held_out: sp.csr_array) -> dict[str, float]:
     """Mean metrics; none of a model that is zero, whose scores all tie."""
-    if isinstance(fit.model, LowRank) and not fit.model.encoder.any():
+    if _is_zero(fit):
         logger.warning("the model is zero (λ is too large): left out")
         return NOTHING
     result = summary(evaluate(fit.model, fold_in, held_out))
     return {metric: float(mean) for metric, mean in zip(METRICS, result["mean"], strict=True)}
+
+
+def _is_zero(fit: Fit) -> bool:
+    return isinstance(fit.model, LowRank) and not fit.model.encoder.any()
+
+
+def only_choice(options: Mapping[str, Any], ranks: Sequence[int]) -> pd.DataFrame:
+    """What a grid of one point leaves to choose: nothing, so that point is never fitted to tune."""
+    (point,) = grid(options)
+    return pd.DataFrame([{"rank": rank, **point, "edge": ""} for rank in ranks])
 
 
 def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
@@ -167,6 +177,8 @@ def refit(
         point = dict(zip(axes, map(float, values), strict=True))
         ranks = [int(r) for r in chosen["rank"][(chosen[axes] == values).all(axis=1)]]
         for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
+            if _is_zero(fit):
+                raise UserError(f"{name} at {point}: the model is zero (λ is too large)")
             per_user = evaluate(fit.model, fold_in, held_out)
             results[rank] = Tested(rank, point, str(edges[rank]), fit.converged, per_user), fit
     return dict(sorted(results.items()))

@@ -312,8 +312,10 @@ def points_of(model, chunk):
 
 
 def tuning_chunks(wildcards):
-    """Every tuning job of a model."""
+    """Every tuning job of a model; none where its grid leaves no choice."""
     n_points = len(grid(model_options(wildcards.model)))
+    if n_points == 1:
+        return []
     n_chunks = len(chunks(n_points, config["points_per_job"]))
     folder = f"<results>/tuning/{wildcards.dataset}/{wildcards.model}"
     return [f"{folder}/{chunk}.csv" for chunk in range(n_chunks)]

@@ -148,6 +148,7 @@ rule fit:
         state=lambda wildcards: model_state(wildcards.dataset, wildcards.model),
         seed=config["seed"],
         rank=config["rank"],
+        ranks=config["ranks"],
         options=lambda wildcards: model_options(wildcards.model),
     script:
         "../scripts/fit.py"

@@ -5,14 +5,18 @@ from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
 from lindrop.store.training import read_training
-from lindrop.tuning import choose, rank_of_table, refit
+from lindrop.tuning import choose, only_choice, rank_of_table, ranks_of, refit
 
 wildcards, params = snakemake.wildcards, snakemake.params
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     split = snakemake.input.split
     data = read_training(split, snakemake.input.gram, snakemake.input.spectrum, params.seed)
-    chosen = choose(pd.concat(map(pd.read_csv, snakemake.input.trials)), params.options)
+    chosen = (
+        choose(pd.concat(map(pd.read_csv, snakemake.input.trials)), params.options)
+        if snakemake.input.trials
+        else only_choice(params.options, ranks_of(wildcards.model, params.rank, params.ranks, data))
+    )
     results = refit(
         data,
         wildcards.model,
