@@ -112,9 +112,14 @@ def test_of_two_writers_the_later_one_wins(tmp_path, monkeypatch):
     assert [file.read_text() for file in tmp_path.iterdir()] == ["newer"]
 
 
-def test_a_file_that_was_never_written_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError), atomic(tmp_path / "file"):
+@pytest.mark.parametrize("earlier", [None, "earlier"])
+def test_a_file_that_was_never_written_is_an_error(earlier, tmp_path):
+    path = tmp_path / "file"
+    if earlier:
+        path.write_text(earlier)
+    with pytest.raises(FileNotFoundError), atomic(path):
         pass
+    assert path.exists() == bool(earlier)
 
 
 @pytest.fixture(params=["40k", "60k", "100k", "140k"])

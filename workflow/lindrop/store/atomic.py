@@ -25,6 +25,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     writer = f"{socket.gethostname()}-{os.getpid()}"
     partial = path.with_name(f".{path.name}.{writer}.partial")
     try:
+        earlier = _inode(path)
         for leftover in _partials(path):
             leftover.unlink(missing_ok=True)
         yield partial
@@ -33,14 +34,18 @@ def atomic(path: str | Path) -> Iterator[Path]:
                 os.fsync(file.fileno())
             partial.replace(path)
         except FileNotFoundError:
-            if not path.exists() and not _partials(path):
-                raise
+            if _inode(path) == earlier and not _partials(path):
+                raise  # nobody took it away: it was never written
             logger.info("%s: left to another job that makes it, too", path)
     except OSError as error:
         error.filename = error.filename or str(path)  # a failed write does not know its file
         raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _inode(path: Path) -> int | None:
+    return path.stat().st_ino if path.exists() else None
 
 
 def _partials(path: Path) -> list[Path]:
