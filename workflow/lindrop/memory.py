@@ -10,6 +10,19 @@ CGROUP_FILES = (
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
 
+COLUMNS, SPARE = 14, 2400  # vectors of a low-rank solver at its peak: per rank, and in any case
+
+
+def solver_bytes(items: int, largest_rank: int, matrices: int = 1) -> float:
+    """Peak of a fit in float32, beside the interactions; `largest_rank` is 0 at full rank."""
+    columns = COLUMNS * largest_rank + SPARE if largest_rank else 0
+    return 4.0 * items * (matrices * items + columns)
+
+
+def job_megabytes(split_bytes: int, items: int, largest_rank: int = 0, matrices: int = 1) -> float:
+    """What a job on X'X asks for: Python, the interactions as read, and a solver, with some room."""
+    return 600 + (10 * split_bytes + 1.1 * solver_bytes(items, largest_rank, matrices)) / 1e6
+
 
 def require_memory(bytes_needed: float, what: str) -> None:
     """Refuse work that cannot fit, before it starts; `what` names it: 'fitting EASE'."""

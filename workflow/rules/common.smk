@@ -17,6 +17,7 @@ from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 from lindrop.grids import chunks, grid
+from lindrop.memory import job_megabytes
 from lindrop.pretorius2018.networks import kinds
 from lindrop.scorecard.claims import read_papers
 from lindrop.store.split import read_split_facts
@@ -255,10 +256,27 @@ def items_of(split):
     return read_split_facts(split)[0].items
 
 
-def gram_mb(wildcards, input, attempt):
+def largest_rank(split):
+    """Of the low-rank models of a split that exists."""
+    return min(max([config["rank"], *config["ranks"]]), items_of(split))
+
+
+def gram_mb(wildcards, input, attempt, largest_rank=0, matrices=1):
     """X'X, what a solver keeps beside it, and the interactions."""
-    split_mb = Path(input.split).stat().st_size / 1e6
-    return attempt * (600 + 12 * items_of(input.split) ** 2 / 1e6 + 40 * split_mb)
+    split_bytes = Path(input.split).stat().st_size
+    items = items_of(input.split)
+    return attempt * job_megabytes(split_bytes, items, largest_rank, matrices)
+
+
+def fit_mb(wildcards, input, attempt):
+    """The same with the factors of the largest rank, whether a model has them or not."""
+    matrices = 2 if model_options(wildcards.model).get("solver") == "als" else 1
+    return gram_mb(wildcards, input, attempt, largest_rank(input.split), matrices)
+
+
+def spectrum_mb(wildcards, input, attempt):
+    """The same with the eigenvectors."""
+    return gram_mb(wildcards, input, attempt, largest_rank(input.split))
 
 
 def matrix_mb(wildcards, input):

@@ -73,7 +73,7 @@ rule spectrum:
         "../../envs/fit.yaml"
     threads: HEAVY
     resources:
-        mem_mb=gram_mb,
+        mem_mb=spectrum_mb,
         runtime=grows(120),
         disk_mb=matrix_mb,
     params:
@@ -105,7 +105,7 @@ rule tune:
         "../../envs/fit.yaml"
     threads: fit_threads
     resources:
-        mem_mb=gram_mb,
+        mem_mb=fit_mb,
         runtime=lambda wildcards, attempt: attempt
         * fit_minutes(wildcards, len(points_of(wildcards.model, int(wildcards.chunk)))),
         disk_mb=10,
@@ -140,7 +140,7 @@ rule fit:
         "../../envs/fit.yaml"
     threads: fit_threads
     resources:
-        mem_mb=gram_mb,
+        mem_mb=fit_mb,
         runtime=lambda wildcards, attempt: attempt * fit_minutes(wildcards, 10),
         disk_mb=matrix_mb,
     params:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from lindrop.errors import UserError
-from lindrop.memory import require_memory
+from lindrop.memory import require_memory, solver_bytes
 from lindrop.models.base import Fit, LowRank, Training
 from lindrop.models.closed_form import fit_dropout_l2, fit_product_l2, fit_weight_decay
 from lindrop.models.edlae.fit import fit_edlae, fit_zero_diagonal
@@ -16,7 +16,6 @@ from lindrop.models.popularity import fit_popularity
 from lindrop.models.sampled import fit_sampled
 from lindrop.reporting import logger
 
-COLUMNS, SPARE = 14, 2400  # vectors of a low-rank solver at its peak: per rank, and in any case
 RESTED = 2e-3  # relative change of the sampled loss over the last tenth of the epochs
 
 Fits = Iterator[tuple[int, Fit]]
@@ -39,8 +38,7 @@ class Entry:
     def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
         matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
-        columns = COLUMNS * max(ranks) + SPARE if self.low_rank else 0
-        needed = 4.0 * items * (matrices * items + columns)
+        needed = solver_bytes(items, max(ranks) if self.low_rank else 0, matrices)
         require_memory(needed, f"fitting {self.title} to {items:,} items")
 
 

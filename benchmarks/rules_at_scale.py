@@ -1,0 +1,128 @@
+"""What every rule needed at a published size, from the benchmark files that Snakemake wrote.
+
+    snakemake --cores 2 --benchmark-extended --configfile benchmarks/scale/msd.yaml -- \
+      results/metrics/msd/{edlae,full_edlae}.h5
+    PYTHONPATH=workflow python benchmarks/rules_at_scale.py FOLDER ...
+
+Each FOLDER is a clone in which one of benchmarks/scale ran (what of it is up to you: whatever it
+finished is collected). Writes the rows of these sets to benchmarks/results/rules_at_scale.csv and
+prints the tables of docs/cluster.md and docs/performance.md.
+"""
+
+import ast
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lindrop.memory import job_megabytes
+from lindrop.store.split import read_split_facts
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTPUT = ROOT / "benchmarks" / "results" / "rules_at_scale.csv"
+FILES = {
+    "generate_interactions": ["data/{dataset}/interactions.h5"],
+    "split": ["data/{dataset}/split.h5"],
+    "gram": ["gram/{dataset}.h5"],
+    "spectrum": ["gram/{dataset}.spectrum.h5"],
+    "tune": ["tuning/{dataset}/{model}/{chunk}.csv"],
+    "fit": ["metrics/{dataset}/{model}.h5", "models/{dataset}/{model}.h5"],
+}
+RANK = 1000
+LOW_RANK = {"spectrum", "tune", "fit"}
+
+
+def jobs_of(folder: Path) -> pd.DataFrame:
+    """A line for each job of a run."""
+    files = sorted((folder / "results" / "benchmarks").rglob("*.tsv"))
+    frames = [pd.read_csv(file, sep="\t") for file in files]
+    return pd.DataFrame([job(folder, row) for frame in frames for _, row in frame.iterrows()])
+
+
+def job(folder: Path, row: pd.Series) -> dict[str, Any]:
+    wildcards = ast.literal_eval(row["wildcards"])
+    (name,) = (file.name for file in (folder / "results" / "data").iterdir())
+    return {
+        "set": name,
+        "rule": row["rule_name"],
+        "model": wildcards.get("model", ""),
+        "seconds": row["s"],
+        "core_seconds": row["cpu_time"],
+        "peak_gb": row["max_rss"] * 2**20 / 1e9,
+        "asked_gb": asked_gb(folder / "results" / "data" / name / "split.h5", row),
+        "written_gb": sum(
+            (folder / "results" / file.format(**wildcards)).stat().st_size / 1e9
+            for file in FILES.get(row["rule_name"], [])
+        ),
+    }
+
+
+def asked_gb(split: Path, row: pd.Series) -> float:
+    """By the formula of today, whatever it was in the run."""
+    if row["rule_name"] not in {"gram", *LOW_RANK}:
+        return float(ast.literal_eval(row["resources"])["mem_mb"]) / 1e3
+    rank = RANK if row["rule_name"] in LOW_RANK else 0
+    return job_megabytes(split.stat().st_size, read_split_facts(split)[0].items, rank) / 1e3
+
+
+def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Sums over the jobs of a rule and a model, and what the largest of them needed."""
+    return jobs.groupby(["set", "rule", "model"], sort=False, as_index=False).agg(
+        jobs=("seconds", "size"),
+        seconds=("seconds", "sum"),
+        core_seconds=("core_seconds", "sum"),
+        longest_seconds=("seconds", "max"),
+        peak_gb=("peak_gb", "max"),
+        asked_gb=("asked_gb", "max"),
+        written_gb=("written_gb", "sum"),
+    )
+
+
+def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
+    """The longest job of each rule at each size, as docs/cluster.md shows it."""
+    cells = measured.assign(
+        job=measured["rule"].str.cat(measured["model"].fillna(""), sep=" ").str.strip(),
+        needs=[
+            f"{row.longest_seconds:,.0f} s, {row.peak_gb:.1f} of {row.asked_gb:.1f} GB"
+            for row in measured.itertuples()
+        ],
+    )
+    return (
+        cells.pivot(index="job", columns="set", values="needs")
+        .reindex(index=cells["job"].unique(), columns=cells["set"].unique())
+        .fillna("")
+        .reset_index()
+        .rename_axis(columns=None)
+    )
+
+
+def cost_table(measured: pd.DataFrame, name: str) -> pd.DataFrame:
+    """All jobs of a set by rule, the dearest first, as docs/performance.md shows it."""
+    rows = measured[measured["set"] == name].sort_values("core_seconds", ascending=False)
+    total = rows["core_seconds"].sum()
+    return pd.DataFrame(
+        {
+            "rule": rows["rule"].str.cat(rows["model"].fillna(""), sep=" ").str.strip(),
+            "jobs": rows["jobs"],
+            "minutes": (rows["seconds"] / 60).map("{:.1f}".format),
+            "core minutes": (rows["core_seconds"] / 60).map("{:.1f}".format),
+            "share": (100 * rows["core_seconds"] / total).map("{:.0f} %".format),
+            "peak GB": rows["peak_gb"].map("{:.1f}".format),
+            "written GB": rows["written_gb"].map("{:.2f}".format),
+        }
+    )
+
+
+def main(folders: list[Path]) -> None:
+    new = by_rule(pd.concat(map(jobs_of, folders))).round(3)
+    if OUTPUT.exists():
+        old = pd.read_csv(OUTPUT)
+        new = pd.concat([old[~old["set"].isin(new["set"])], new])
+    new.to_csv(OUTPUT, index=False)
+    for table in (needs_table(new), *(cost_table(new, name) for name in new["set"].unique())):
+        print(table.to_markdown(index=False, disable_numparse=True), end="\n\n")
+
+
+if __name__ == "__main__":
+    main([Path(folder) for folder in sys.argv[1:]])
