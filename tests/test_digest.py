@@ -1,9 +1,11 @@
 """A rule reruns when a module behind its script changes, and only then."""
 
+import ast
+
 import pytest
 from conftest import ROOT
 
-from lindrop.digest import imports_digest, reachable
+from lindrop.digest import imported_names, imports_digest, reachable
 
 WORKFLOW = ROOT / "workflow"
 
@@ -24,6 +26,34 @@ def test_imports_are_followed_through_modules():
     }
     assert "data/netflix.py" in names("read_interactions.py")
     assert "data/netflix.py" not in names("split.py")
+
+
+def names_by_python(code):
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_imports_are_those_that_python_finds():
+    files = [*(WORKFLOW / "lindrop").rglob("*.py"), *(WORKFLOW / "scripts").glob("*.py")]
+    assert len(files) > 200
+    for file in files:
+        code = file.read_text()
+        own = [name for name in names_by_python(code) if name.split(".")[0] == "lindrop"]
+        assert sorted(imported_names(code)) == sorted(own), file
+
+
+def test_imports_of_every_form_are_found():
+    code = (
+        "import lindrop.a as b\nfrom lindrop.c import d as e, f  # g\n"
+        "def late():\n    from lindrop.h import (\n        i,  # j\n        k as m,\n    )\n"
+        "from lindrop import n\nfrom lindropped import o\nimport lindropped.p\n"
+    )
+    own = [name for name in names_by_python(code) if name.split(".")[0] == "lindrop"]
+    assert sorted(imported_names(code)) == sorted(own)
+    assert len(own) == 6
 
 
 def test_the_hash_changes_with_a_reached_module_only(tmp_path):
@@ -47,8 +77,6 @@ def test_the_hash_changes_with_a_reached_module_only(tmp_path):
 
 def test_package_files_hold_no_code():
     """They run on every import and are in no hash, so they must stay empty but for a docstring."""
-    import ast
-
     for file in (WORKFLOW / "lindrop").rglob("__init__.py"):
         (only,) = ast.parse(file.read_text()).body
         assert isinstance(only, ast.Expr), file

@@ -23,8 +23,9 @@ from lindrop.pretorius2018.image_sets import (
     title,
     write_image_set,
 )
+from lindrop.pretorius2018.kinds import kinds
 from lindrop.pretorius2018.linear_images import linear_curves
-from lindrop.pretorius2018.networks import kinds, network, source_of, train
+from lindrop.pretorius2018.networks import network, source_of, train
 from lindrop.pretorius2018.published import FINAL, SETTINGS, data_of
 from lindrop.reporting import Progress
 from lindrop.scorecard.verdicts import Verdict, verdict

@@ -14,6 +14,7 @@ import yaml
 
 from lindrop.data.synthetic.recipe import recipe_of
 from lindrop.errors import UserError
+from lindrop.yaml_files import read_yaml
 
 Schema = dict[str, Any]
 Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
@@ -32,7 +33,7 @@ NESTED = ("properties", "additionalProperties", "items", "required", "propertyNa
 
 def load_schema(path: Path) -> Schema:
     """The schema with its references put in place."""
-    schema = yaml.safe_load(path.read_text(encoding="utf-8"))
+    schema = read_yaml(path)
     definitions = schema.pop("$defs", {})
 
     def resolve(node: Any) -> Any:

@@ -20,7 +20,7 @@ def solver_bytes(items: int, largest_rank: int, matrices: int = 1) -> float:
 
 
 def job_megabytes(split_bytes: int, items: int, largest_rank: int = 0, matrices: int = 1) -> float:
-    """What a job on X'X asks for: Python, the interactions as read, and a solver, with some room."""
+    """What a job on X'X asks for: Python, the interactions as read, a solver, and some room."""
     return 600 + (10 * split_bytes + 1.1 * solver_bytes(items, largest_rank, matrices)) / 1e6
 
 

@@ -18,9 +18,8 @@ from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 from lindrop.grids import chunks, grid
 from lindrop.memory import job_megabytes
-from lindrop.pretorius2018.networks import kinds
+from lindrop.pretorius2018.kinds import kinds
 from lindrop.scorecard.claims import read_papers
-from lindrop.store.split import read_split_facts
 
 if " " in sys.executable:
     sys.exit(
@@ -252,6 +251,8 @@ def generated_rows(wildcards):
 
 def items_of(split):
     """Items of a split that exists; until then the memory of a job is not known."""
+    from lindrop.store.split import read_split_facts  # slow, and often not needed
+
     Path(split).stat()
     return read_split_facts(split)[0].items
 

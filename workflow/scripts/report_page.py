@@ -10,6 +10,7 @@ from lindrop.scorecard.media import Figure, Table, caption_of
 from lindrop.scorecard.page import Content, generated, render
 from lindrop.scorecard.provenance import provenance
 from lindrop.store.atomic import atomic
+from lindrop.yaml_files import read_yaml
 
 files, params = snakemake.input, snakemake.params
 results = Path(snakemake.output[0]).parents[1]
@@ -25,7 +26,7 @@ def described(file):
 
 with job(snakemake.log[0]):
     config = yaml.safe_load(params.config)
-    published = yaml.safe_load(Path(files.paper).read_text(encoding="utf-8"))
+    published = read_yaml(files.paper)
     content = Content(
         [
             assess(paper, results / "experiments")

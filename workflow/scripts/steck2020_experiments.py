@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from lindrop.reporting import job
 from lindrop.steck2020.cosine_checks import cosine_checks
@@ -13,12 +12,9 @@ from lindrop.store.checks import write_all_checks
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
 from lindrop.tuning import rank_of_table
+from lindrop.yaml_files import read_yaml
 
 params, files = snakemake.params, snakemake.input
-
-
-def read(file):
-    return yaml.safe_load(Path(file).read_text(encoding="utf-8"))
 
 
 def tested(name):
@@ -50,7 +46,7 @@ def of_dataset(file, name):
 
 
 with job(snakemake.log[0]):
-    published, printed = read(files.datasets), read(files.paper)
+    published, printed = read_yaml(files.datasets), read_yaml(files.paper)
     datasets = [
         Dataset.of(name, read_split_facts(split), column, published)
         for (name, column), split in zip(params.papers.items(), files.splits, strict=True)

@@ -1,7 +1,5 @@
 from pathlib import Path
 
-import yaml
-
 from lindrop.data.provenance import comparable
 from lindrop.reporting import job
 from lindrop.steck2020.models import BASELINES
@@ -10,12 +8,9 @@ from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts
 from lindrop.tables import write_table
 from lindrop.tuning import rank_of_table
+from lindrop.yaml_files import read_yaml
 
 params, files = snakemake.params, snakemake.input
-
-
-def read(file):
-    return yaml.safe_load(Path(file).read_text(encoding="utf-8"))
 
 
 def tested(dataset, model):
@@ -30,7 +25,7 @@ def paper(split, column):
 
 
 with job(snakemake.log[0]):
-    datasets, published = read(files.datasets), read(files.paper)
+    datasets, published = read_yaml(files.datasets), read_yaml(files.paper)
     columns = [
         Column(
             name,

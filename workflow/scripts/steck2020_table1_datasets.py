@@ -1,15 +1,13 @@
-from pathlib import Path
-
 import pandas as pd
-import yaml
 
 from lindrop.data.provenance import dataset_row
 from lindrop.reporting import job
 from lindrop.store.split import read_split_facts
 from lindrop.tables import write_table
+from lindrop.yaml_files import read_yaml
 
 with job(snakemake.log[0]):
-    published = yaml.safe_load(Path(snakemake.input.paper).read_text(encoding="utf-8"))
+    published = read_yaml(snakemake.input.paper)
     datasets = zip(
         snakemake.params.names, snakemake.params.papers, snakemake.input.splits, strict=True
     )

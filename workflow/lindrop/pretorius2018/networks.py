@@ -19,11 +19,6 @@ SAVED_SECONDS = 120.0
 SAVED_EPOCHS = 500
 
 
-def kinds(noise: float) -> list[str]:
-    """The networks of one activation; where the two readings of `noise` are one, one DAE."""
-    return ["ae", "wdae", "dae", *(["dae_variance"] if noise**0.5 != noise else [])]
-
-
 def network(activation: Activation, kind: str, settings: Mapping[str, Any], seed: int) -> Network:
     """From plain settings: hidden, rate, epochs, every, noise (of a DAE), decay (of the WDAE)."""
     deviations = {"dae": settings["noise"], "dae_variance": settings["noise"] ** 0.5}

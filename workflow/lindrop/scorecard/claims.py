@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import yaml
 
 from lindrop.errors import UserError
+from lindrop.yaml_files import read_yaml
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class Paper:
 
 def read_papers(files: Iterable[str | Path], schema: str | Path) -> list[Paper]:
     """In the given order."""
-    rules = yaml.safe_load(Path(schema).read_text(encoding="utf-8"))
+    rules = read_yaml(schema)
     return [read_paper(Path(file), rules) for file in files]
 
 
 def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
     """A paper's claims; UserError where the file does not follow the schema."""
-    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    content = read_yaml(file)
     for error in jsonschema.Draft202012Validator(schema).iter_errors(content):
         where = ".".join(map(str, error.absolute_path)) or "the file"
         raise UserError(f"{file}: {where}: {error.message}")

@@ -1,0 +1,12 @@
+"""YAML files, read by libyaml where Python has it, which is ten times as fast."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_yaml(path: str | Path) -> Any:
+    return yaml.load(Path(path).read_text(encoding="utf-8"), LOADER)
