@@ -68,11 +68,16 @@ def asked_gb(split: Path, row: pd.Series) -> float:
 
 def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:
     """Sums over the jobs of a rule and a model, and what the largest of them needed."""
+    order = [*FILES, *(rule for rule in jobs["rule"].unique() if rule not in FILES)]
+    jobs = jobs.sort_values(
+        ["rule", "seconds"], key=lambda by: by.map(order.index) if by.name == "rule" else by
+    )
     return jobs.groupby(["set", "rule", "model"], sort=False, as_index=False).agg(
         jobs=("seconds", "size"),
         seconds=("seconds", "sum"),
         core_seconds=("core_seconds", "sum"),
-        longest_seconds=("seconds", "max"),
+        longest_seconds=("seconds", "last"),
+        longest_core_seconds=("core_seconds", "last"),
         peak_gb=("peak_gb", "max"),
         asked_gb=("asked_gb", "max"),
         written_gb=("written_gb", "sum"),
@@ -84,7 +89,8 @@ def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
     cells = measured.assign(
         job=measured["rule"].str.cat(measured["model"].fillna(""), sep=" ").str.strip(),
         needs=[
-            f"{row.longest_seconds:,.0f} s, {row.peak_gb:.1f} of {row.asked_gb:.1f} GB"
+            f"{row.longest_seconds:,.0f} s ({row.longest_core_seconds:,.0f}), "
+            f"{row.peak_gb:.1f} of {row.asked_gb:.1f} GB"
             for row in measured.itertuples()
         ],
     )

@@ -104,6 +104,8 @@ class Progress:
         rate = (self.done - self.offset) / elapsed
         amount = f"{self.done / self.scale:,.0f}"
         speed = f"{rate / self.scale:,.1f} {self.unit}/s"
+        if self.unit != "MB" and 0 < rate < 0.5:
+            speed = f"{1 / rate:,.0f} s each"
         if not self.total:
             return f"{self.what}: {amount} {self.unit}, {speed}"
         share = f"{100 * self.done / self.total:.0f} %"
