@@ -38,10 +38,14 @@ class Entry:
 
     def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
+        needed = self.needed_bytes(items, ranks, **options)
+        require_memory(needed, f"fitting {self.title} to {items:,} items")
+
+    def needed_bytes(self, items: int, ranks: Sequence[int], **options: Any) -> float:
+        """Peak memory of a fit in float32, beside the interactions."""
         matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
         columns = COLUMNS * max(ranks) + SPARE if self.low_rank else 0
-        needed = 4.0 * items * (matrices * items + columns)
-        require_memory(needed, f"fitting {self.title} to {items:,} items")
+        return 4.0 * items * (matrices * items + columns)
 
 
 def _full(fit: Callable[..., Fit]) -> Callable[..., Fits]:
