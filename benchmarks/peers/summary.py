@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
 from peers.libraries import LIBRARIES, OURS, REFERENCE
 
 from lindrop.figures import FigureFiles, panels, save
@@ -83,7 +84,7 @@ def power(measured: pd.DataFrame, value: str) -> str:
 def draw(results: pd.DataFrame, files: FigureFiles) -> None:
     """Time with each of the kernels, and memory, against the number of items."""
     kernels = list(dict.fromkeys(results["kernels"]))
-    figure, axes = panels(len(kernels) + 1, height=2.8)
+    figure, axes = panels(len(kernels) + 1, height=3.8)
     for ax, kernel in zip(axes, kernels, strict=False):
         _lines(ax, results[results["kernels"] == kernel], "seconds")
         ax.set(title=f"time of a fit, {kernel} kernels", ylabel="seconds")
@@ -103,7 +104,9 @@ def _lines(ax: Axes, results: pd.DataFrame, value: str) -> None:
     sizes = sorted(results["items"].unique())
     ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
     ax.set_xticks([], minor=True)
-    ax.legend()
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
 TABLES = (time_table, library_table, machine_table)
