@@ -2,6 +2,7 @@
 PYTHON ?= python3
 CONFIG ?= config/config.yaml
 CLUSTER ?= test_results.py
+SIZES  ?= 2000 4000 8000
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -9,10 +10,11 @@ QUIETLY := --profile workflow/profiles/local --configfile $(CONFIG) --quiet rule
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 CODE   := workflow tests benchmarks
+PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test test-cluster lint format deep report shell docs lock clean distclean help
+.PHONY: run test test-cluster lint format deep bench report shell docs lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
@@ -41,6 +43,9 @@ deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Figure 
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(QUIETLY)
 	@$(MAKE) --no-print-directory run
 
+bench: .venv/ready  ## EASE by four other libraries and by ours; SIZES="2000 4000 8000" items
+	@PYTHONPATH=workflow:benchmarks $(BIN)/python -m peers $(SIZES)
+
 report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
 	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html
 
@@ -54,13 +59,15 @@ lock: .venv/ready-dev  ## resolve every requirements*.in anew
 	@$(LOCK) requirements.in --output-file requirements.lock
 	@$(LOCK) requirements-dev.in --output-file requirements-dev.lock
 	@$(LOCK) requirements-cluster.in --output-file requirements-cluster.lock
+	@for peer in lenskit rectools cornac recpack; do \
+	  $(LOCK) --excludes $(PEERS)/without-pytorch.txt $(PEERS)/$$peer.in --output-file $(PEERS)/$$peer.lock; done
 
 clean:  ## delete results; downloads are kept
 	@[ ! -d results ] || find results -mindepth 1 -maxdepth 1 ! -name downloads ! -name .gitkeep -exec rm -rf {} +
 	@rm -rf .snakemake
 
-distclean: clean  ## delete the environment and the downloads, too
-	@rm -rf .venv results/downloads
+distclean: clean  ## delete the environments and the downloads, too
+	@rm -rf .venv .venv-peers results/downloads
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'

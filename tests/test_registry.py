@@ -1,5 +1,6 @@
 """Every model by name: it fits, is kept in a file, recommends, and refuses what it cannot do."""
 
+import tracemalloc
 from inspect import signature
 
 import h5py
@@ -177,3 +178,18 @@ def test_a_file_that_holds_no_model_is_refused(content, fits, tmp_path):
     with pytest.raises(UserError, match=rf"{path}: .*(delete it|no such file)") as caught:
         read_model(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_fit_that_counts_for_itself_is_the_same_in_the_memory_of_one_matrix():
+    x = sp.random_array((500, 2000), density=0.02, rng=np.random.default_rng(0), format="csr")
+    x.data = np.ones(x.nnz, np.float32)
+    fit("ease", Training.of(x[:, :50]), ridge=10.0)  # compiled: that takes memory, too
+    peaks, found = {}, {}
+    for keep in (False, True):
+        tracemalloc.start()
+        found[keep] = fit("ease", Training.of(x, keep=keep), ridge=10.0).model.matrix
+        peaks[keep] = tracemalloc.get_traced_memory()[1] / found[keep].nbytes
+        tracemalloc.stop()
+    np.testing.assert_array_equal(found[False], found[True])
+    assert 1 < peaks[False] < 1.5
+    assert peaks[True] > 2

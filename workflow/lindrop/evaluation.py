@@ -1,7 +1,6 @@
 """Ranking metrics by strong generalisation, as published (docs/protocol.md)."""
 
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 
 from lindrop.errors import UserError
 from lindrop.kernels import Array, canonical, gains_of_ranks, top_k
+from lindrop.models.base import Model
 from lindrop.parallel import over_blocks
 
 METRICS = ("ndcg@100", "recall@20", "recall@50")
@@ -19,11 +19,6 @@ DISCOUNT = 1 / np.log2(np.arange(2, DEPTH + 2))
 
 BLOCK_BYTES = 128 << 20  # of scores at once
 USERS = 32  # per task of a thread
-
-
-class Model(Protocol):
-    def scores(self, x: sp.csr_array) -> Array:
-        """A new array, users × items, of what each row of X predicts."""
 
 
 def evaluate(

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from lindrop.errors import UserError
-from lindrop.kernels import canonical, count_rows, csr, mirror_rows, multiply_rows, unsigned
+from lindrop.kernels import Csr, canonical, count_rows, csr, mirror_rows, multiply_rows, unsigned
 from lindrop.memory import require_memory
 from lindrop.parallel import over_blocks
 
@@ -24,9 +24,7 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> npt.NDArr
     x = canonical(x)
     items = x.shape[1]
     require_memory(needed_bytes(items, x.nnz, np.dtype(dtype).itemsize), f"X'X of {items:,} items")
-    places = np.arange(x.nnz, dtype=x.indices.dtype)
-    xt = sp.csr_array((places, x.indices, x.indptr), shape=x.shape).tocsc()
-    arrays, transposed = csr(x), (*csr(xt)[:2], unsigned(xt.data))
+    arrays, transposed = csr(x), _transposed_places(x)
     add_rows = count_rows if np.all(x.data == 1) else multiply_rows
     gram = np.zeros((items, items), dtype)
 
@@ -37,6 +35,13 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> npt.NDArr
     over_blocks(rows, items, ROWS)
     require_exact(gram.diagonal())
     return gram
+
+
+def _transposed_places(x: sp.csr_array) -> Csr:
+    """X' whose entries are their places in X."""
+    places = np.arange(x.nnz, dtype=x.indices.dtype)
+    xt = sp.csr_array((places, x.indices, x.indptr), shape=x.shape).tocsc()
+    return unsigned(xt.indptr), unsigned(xt.indices), unsigned(xt.data)
 
 
 def needed_bytes(items: int, nnz: int = 0, itemsize: int = 4) -> int:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +11,15 @@ import scipy.sparse as sp
 
 from lindrop.arrays import Matrix, Vector
 from lindrop.errors import UserError
-from lindrop.evaluation import Model
 from lindrop.gram import gram_matrix
-from lindrop.kernels import canonical, sparse_times_dense
+from lindrop.kernels import Array, canonical, sparse_times_dense
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
+
+
+class Model(Protocol):
+    def scores(self, x: sp.csr_array) -> Array:
+        """A new array, users × items, of what each row of X predicts."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,19 @@ class Training:
     spectrum: tuple[Vector, Matrix] | None = None  # of G, where somebody has computed it already
 
     @classmethod
-    def of(cls, x: sp.csr_array, seed: int = 1, dtype: npt.DTypeLike = np.float32) -> "Training":
-        """From the interactions alone: X'X is computed here and kept in memory."""
-        gram = gram_matrix(x, np.dtype(dtype))
-        return cls(x, gram.copy, seed)
+    def of(
+        cls,
+        x: sp.csr_array,
+        seed: int = 1,
+        dtype: npt.DTypeLike = np.float32,
+        keep: bool = True,
+    ) -> "Training":
+        """From the interactions alone: X'X is counted here and kept, a matrix beside the solver's.
+
+        Where that is one too many, `keep=False` has every fit count it again.
+        """
+        count = partial(gram_matrix, x, np.dtype(dtype))
+        return cls(x, count().copy if keep else count, seed)
 
     @cached_property
     def gram_diagonal(self) -> Vector:

@@ -37,9 +37,13 @@ class Entry:
 
     def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
-        matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
-        needed = solver_bytes(items, max(ranks) if self.low_rank else 0, matrices)
+        needed = self.needed_bytes(items, ranks, **options)
         require_memory(needed, f"fitting {self.title} to {items:,} items")
+
+    def needed_bytes(self, items: int, ranks: Sequence[int], **options: Any) -> float:
+        """Peak memory of a fit in float32, beside the interactions."""
+        matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
+        return solver_bytes(items, max(ranks) if self.low_rank else 0, matrices)
 
 
 def _full(fit: Callable[..., Fit]) -> Callable[..., Fits]:

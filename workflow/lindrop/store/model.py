@@ -20,8 +20,8 @@ import scipy.sparse as sp
 
 from lindrop.data.interactions import Ids
 from lindrop.errors import UserError
-from lindrop.evaluation import Model, top_items
-from lindrop.models.base import Fit, FullRank, LowRank, Popularity
+from lindrop.evaluation import top_items
+from lindrop.models.base import Fit, FullRank, LowRank, Model, Popularity
 from lindrop.store.hdf5 import create_file, open_file, read_ids, write_ids
 
 KIND = "model/1"

@@ -1,0 +1,130 @@
+"""What a dense linear autoencoder of m items costs, in memory and time, before it is tried.
+
+    PYTHONPATH=workflow python benchmarks/cost_model.py
+
+Memory is what the library asks for before a fit. Times are operations, m³ at full rank and 4 m² k
+for an iteration of EDLAE of rank k, by the rates that these reached with as many users and items as
+ML-20M (benchmarks/results/models_at_scale.csv). X'X takes a time in proportion to the interactions,
+as many for each item as ML-20M has.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from lindrop.data.synthetic.recipe import PRESETS
+from lindrop.models.registry import REGISTRY
+
+MEASURED = Path(__file__).parent / "results" / "models_at_scale.csv"
+MEASURED_ITEMS = PRESETS["ml-20m"].items
+CATALOGUES = (5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
+LARGE = (100_000, 200_000, 500_000, 1_000_000)
+RANK = 1000
+FASTER = 40  # a machine of so many times this rate, to compare
+UNITS = (("s", 1), ("min", 60), ("h", 3600), ("days", 86400))
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a machine reaches: operations a second, and items counted a second."""
+
+    full_rank: float
+    iteration: float
+    counting: float
+
+    @classmethod
+    def measured(cls, kernels: str = "Haswell") -> "Rates":
+        """Those of the benchmark, on two cores."""
+        found = pd.read_csv(MEASURED).query(
+            "set == 'ml-20m' and who == 'lindrop' and kernels == @kernels"
+        )
+        seconds = found.set_index("step")["seconds"]
+        return cls(
+            full_rank_operations(MEASURED_ITEMS) / seconds["invert"],
+            iteration_operations(MEASURED_ITEMS, RANK) / seconds["edlae iteration"],
+            MEASURED_ITEMS / seconds["gram"],
+        )
+
+
+def full_rank_operations(items: int) -> float:
+    return float(items) ** 3
+
+
+def iteration_operations(items: int, rank: int) -> float:
+    """Two products of items × items by items × rank."""
+    return 4.0 * items**2 * rank
+
+
+def fit_bytes(model: str, items: int, rank: int) -> float:
+    """Peak memory of a fit beside the interactions, as the library asks for it."""
+    return REGISTRY[model].needed_bytes(items, [rank])
+
+
+def file_bytes(items: int, rank: int | None = None) -> float:
+    """B, or U and V, in float32."""
+    return 4.0 * items * (items if rank is None else 2 * rank)
+
+
+def memory_table(catalogues: tuple[int, ...] = CATALOGUES, rank: int = RANK) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "items": f"{items:,}",
+            "full rank": size(fit_bytes("ease", items, rank)),
+            f"EDLAE, rank {rank}": size(fit_bytes("edlae", items, rank)),
+            f"sampled dropout, rank {rank}": size(fit_bytes("sampled_dropout", items, rank)),
+            "file, full rank": size(file_bytes(items)),
+            f"file, rank {rank}": size(file_bytes(items, rank)),
+        }
+        for items in catalogues
+    )
+
+
+def time_table(
+    rates: Rates, catalogues: tuple[int, ...] = CATALOGUES, rank: int = RANK
+) -> pd.DataFrame:
+    iteration = f"an iteration of EDLAE, rank {rank}"
+    rows = []
+    for items in catalogues:
+        full = full_rank_operations(items) / rates.full_rank
+        step = iteration_operations(items, rank) / rates.iteration
+        rows.append(
+            {
+                "items": f"{items:,}",
+                "X'X": duration(items / rates.counting),
+                "full rank": duration(full),
+                iteration: duration(step),
+                f"full rank, {FASTER} × as fast": duration(full / FASTER),
+                f"iteration, {FASTER} × as fast": duration(step / FASTER),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def size(count: float) -> str:
+    return f"{count / 1e12:,.1f} TB" if count >= 1e12 else f"{count / 1e9:,.1f} GB"
+
+
+def duration(seconds: float) -> str:
+    """In the largest unit of which it is at least one."""
+    unit, length = max(
+        (entry for entry in UNITS if seconds >= entry[1]),
+        key=lambda entry: entry[1],
+        default=UNITS[0],
+    )
+    return f"{seconds / length:,.1f} {unit}"
+
+
+def tables() -> list[pd.DataFrame]:
+    """For catalogues that one machine holds, then for larger ones."""
+    rates = Rates.measured()
+    return [
+        table
+        for catalogues in (CATALOGUES, LARGE)
+        for table in (memory_table(catalogues), time_table(rates, catalogues))
+    ]
+
+
+if __name__ == "__main__":
+    for table in tables():
+        print(table.to_markdown(index=False, disable_numparse=True), end="\n\n")

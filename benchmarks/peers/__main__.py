@@ -1,0 +1,67 @@
+"""EASE by other libraries and by lindrop: seconds, memory, and whether B is the same.
+
+    PYTHONPATH=workflow:benchmarks python -m peers 2000 4000 8000
+
+One generated set for each number of items, with 7.5 users an item and 73 items a user (as ML-20M).
+Every fit is a process of its own, in its library's own environment, one after the other; where
+items are few the whole round is repeated, and the fastest fit of each library counts. Just before
+each fit the machine's matrix products and copies are timed. Replaces these numbers of items in
+benchmarks/results/peers.csv, draws docs/peers.png and prints the tables of docs/performance.md.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+from peers.comparison import Comparison, merged
+from peers.libraries import LIBRARIES, ROOT, interpreter
+from peers.machine import kernels
+from peers.process import Limits
+from peers.summary import TABLES, draw
+
+from lindrop.memory import available_bytes
+
+OUTPUT = ROOT / "benchmarks" / "results" / "peers.csv"
+DRAWING = ROOT / "docs" / "peers"
+ENVIRONMENTS = ROOT / ".venv-peers"
+
+
+def main(asked: argparse.Namespace) -> None:
+    comparison = Comparison(
+        {name: interpreter(name, asked.environments) for name in asked.only},
+        asked.kernels,
+        asked.threads,
+        Limits(60 * asked.minutes, 1e9 * asked.gigabytes),
+        asked.rounds,
+    )
+    for items in asked.items:
+        found = comparison.of(items)
+        if asked.output.exists():
+            found = merged(pd.read_csv(asked.output), found)
+        found.to_csv(asked.output, index=False)
+    results = pd.read_csv(asked.output)
+    pdf, png = (asked.drawing.with_suffix(ending) for ending in (".pdf", ".png"))
+    draw(results, SimpleNamespace(pdf=pdf, png=png, csv=asked.output))
+    for table in TABLES:
+        print(table(results).to_markdown(index=False, disable_numparse=True), end="\n\n")
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("peers", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("items", nargs="+", type=int, help="numbers of items")
+    parser.add_argument("--only", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
+    parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="a folder")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--kernels", nargs="+", default=kernels(), help="of OpenBLAS")
+    parser.add_argument("--rounds", type=int, help="more for fewer items, if not given")
+    parser.add_argument("--minutes", type=float, default=30, help="at most, of a fit")
+    parser.add_argument("--gigabytes", type=float, default=available_bytes() / 1e9)
+    parser.add_argument("--output", type=Path, default=OUTPUT, help="a csv file")
+    parser.add_argument("--drawing", type=Path, default=DRAWING, help="without its ending")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(parsed())

@@ -1,0 +1,97 @@
+"""The same EASE by every library, each fit in a process of its own, and what was found."""
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from peers.libraries import REFERENCE, ROOT
+from peers.machine import description, environment
+from peers.process import Limits, measured, script
+
+from lindrop.data.synthetic.generator import generate
+from lindrop.data.synthetic.recipe import recipe_of
+
+USERS_PER_ITEM, ITEMS_PER_USER = 7.5, 73
+RIDGE = 500.0  # RecTools' and Cornac's default
+ROUNDS = 16_000  # items in all rounds: few items are measured more often
+MOST_ROUNDS = 5
+KEY = ["items", "kernels", "library"]
+FOUND = ["seconds", "cpu_seconds", "peak_gb", "before_gb", "holds", "difference", "versions"]
+RATES = ["product_gflops", "copy_gbs"]
+COLUMNS = [*KEY, "users", "interactions", "threads", *FOUND, "did_not_finish", *RATES]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Who is compared, by the interpreter that has the library, and how."""
+
+    pythons: dict[str, str]
+    kernels: Sequence[str]
+    threads: int
+    limits: Limits
+    rounds: int | None = None
+
+    def of(self, items: int) -> pd.DataFrame:
+        """A row for each library with each of the kernels: its fastest fit."""
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pd.DataFrame(self._rows(items, Path(folder)), columns=COLUMNS)
+        return fastest(rows).assign(machine=description(self.threads))
+
+    def _rows(self, items: int, folder: Path) -> Iterator[dict[str, Any]]:
+        sizes = write_interactions(items, folder / "x.npz")
+        for kernels in self.kernels:
+            env = environment(kernels, self.threads, PYTHONPATH=str(ROOT / "workflow"))
+            for _ in range(self.rounds or min(max(1, ROUNDS // items), MOST_ROUNDS)):
+                for name in self.pythons:
+                    row = {**sizes, "kernels": kernels, "library": name, "threads": self.threads}
+                    row |= self._fit(name, env, folder)
+                    print(row, flush=True)
+                    yield row
+
+    def _fit(self, name: str, env: dict[str, str], folder: Path) -> dict[str, Any]:
+        made, reference = folder / f"{name}.npy", folder / f"{REFERENCE}.npy"
+        rates = measured([sys.executable, script("machine")], env, self.limits)
+        command = [self.pythons[name], script(f"fit_{name}"), folder / "x.npz", RIDGE, made]
+        found = measured([str(part) for part in command], env, self.limits)
+        if made.exists() and reference.exists():
+            found["difference"] = difference(made, reference)
+        if made != reference:
+            made.unlink(missing_ok=True)
+        return rates | found
+
+
+def write_interactions(items: int, file: Path) -> dict[str, int]:
+    """The generator's ML-20M with another number of items, and users in proportion."""
+    users = round(USERS_PER_ITEM * items)
+    sizes = {"users": users, "items": items, "interactions": users * ITEMS_PER_USER}
+    rows, columns = generate(recipe_of("ml-20m", **sizes), seed=1)
+    ones = np.ones(len(rows), np.float32)
+    x = sp.csr_array((ones, (rows, columns)), shape=(users, items))
+    sp.save_npz(file, x, compressed=False)
+    return sizes
+
+
+def difference(file: Path, reference: Path) -> float:
+    """The largest difference between two matrices, row by row."""
+    a, b = np.load(file, mmap_mode="r"), np.load(reference, mmap_mode="r")
+    return max(float(np.abs(one - other).max()) for one, other in zip(a, b, strict=True))
+
+
+def fastest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of several fits of the same, the fastest; how many there were."""
+    order = pd.MultiIndex.from_frame(rows[KEY].drop_duplicates())
+    rows = rows.assign(runs=rows.groupby(KEY)["users"].transform("size"))
+    best = rows.sort_values("seconds", kind="stable").drop_duplicates(KEY)
+    return best.set_index(KEY).loc[order].reset_index()
+
+
+def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """The new rows in place of the old ones with as many items."""
+    kept = old[~old["items"].isin(new["items"])]
+    return pd.concat([kept, new] if len(kept) else [new]).sort_values("items", kind="stable")

@@ -1,0 +1,24 @@
+"""lindrop: from a matrix, which it takes as it is."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from measure import Peer, measure
+
+from lindrop.models.base import Training
+from lindrop.models.registry import fit
+
+
+def fit_ease(x: sp.csr_array, ridge: float) -> np.ndarray:
+    model: Any = fit("ease", Training.of(x, keep=False), ridge=ridge).model
+    b: np.ndarray = model.matrix
+    return b
+
+
+def matrix(b: np.ndarray) -> tuple[Any, Any]:
+    return b, np.arange(len(b))
+
+
+if __name__ == "__main__":
+    measure(Peer(["numpy", "scipy", "numba"], sp.csr_array, fit_ease, matrix))
