@@ -12,13 +12,14 @@ import yaml
 from conftest import ROOT
 
 from lindrop import tuning
+from lindrop.cost import Cost
 from lindrop.data.provenance import comparable
 from lindrop.data.split import Protocol
 from lindrop.evaluation import METRICS
 from lindrop.gram import gram_matrix
 from lindrop.models.base import Fit, FullRank, LowRank, Training
-from lindrop.models.registry import fit
-from lindrop.steck2020.models import BASELINES, CURVES, FIGURE_MODELS
+from lindrop.models.registry import REGISTRY, fit
+from lindrop.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
 from lindrop.steck2020.ranks import curves, draw_ranks
 from lindrop.steck2020.similarity import (
     BALANCED,
@@ -54,7 +55,8 @@ USERS = 50
 def fabricated(seed, rank=150, edge="", converged=True, nan=0):
     per_user = np.random.default_rng(seed).random((USERS, len(METRICS)))
     per_user[:nan] = np.nan
-    return tuning.Tested(rank, {"p": 0.35, "lambda": 100.0}, edge, converged, per_user)
+    point, cost = {"p": 0.35, "lambda": 100.0}, Cost(1234.56, 789.4)
+    return tuning.Tested(rank, point, edge, converged, per_user, cost)
 
 
 @pytest.fixture
@@ -83,16 +85,18 @@ def test_csv_has_exactly_these_columns_and_our_numbers(results):
     results["edlae"] = fabricated(99, edge="λ", converged=False, nan=3)
     frame = table1([Column("mine", results)])
     assert list(frame) == [
-        *("dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params")
+        *("dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"),
+        *("seconds", "megabytes"),
     ]
     assert list(frame) == COLUMNS
-    assert list(dict.fromkeys(frame["row"])) == [*"12345", "full rank", "floor"]
+    assert list(dict.fromkeys(frame["row"])) == [*"12345", "baseline", "full rank", "floor"]
     assert list(dict.fromkeys(frame["metric"])) == ["recall@20", "recall@50", "ndcg@100"]
     row = one(frame, model="edlae", metric="ndcg@100")
     values = results["edlae"].per_user[3:, NDCG]
     assert row["mean"] == pytest.approx(values.mean())
     assert row["stderr"] == pytest.approx(values.std() / np.sqrt(USERS - 3))
     assert row["n_users"] == USERS - 3
+    assert (row["seconds"], row["megabytes"]) == (1234.56, 789.4)
     text = "rank=150 p=0.35 λ=100 (edge: λ) (not converged) (3 users with nothing held out)"
     assert row["params"] == text
 
@@ -106,6 +110,8 @@ def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
     for end in ("md", "html"):
         assert "DLAE, sampled dropout" in text[end]
         assert "rank=150 p=0.35 λ=100" in text[end]
+        assert "1,234.6" in text[end]
+        assert "789" in text[end]
     assert r"p=0.35 $\lambda$=100" in text["tex"]
     assert not {"±", "λ", "−"} & set(text["tex"]), "pdflatex does not know them"
 
@@ -122,34 +128,39 @@ def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
 )
 def test_gain_is_the_paired_difference(results, model, other, over):
     shown = shown_table1([Column("mine", results)])
-    cell = shown["gain in nDCG@100"][list(BASELINES).index(model)]
+    cell = one(shown, model=REGISTRY[model].title)["gain in nDCG@100"]
     differences = (results[model].per_user - results[other].per_user)[:, NDCG]
     error = np.sqrt(np.mean((differences - differences.mean()) ** 2) / USERS)
     assert cell.replace("−", "-") == f"{differences.mean():+.4f} ± {error:.4f} over {over}"
 
 
 def test_paper_stands_only_beside_its_own_dataset(results):
-    """None beside a synthetic set; beside a verified one with the reprinted baselines."""
+    """None beside a synthetic set; beside a verified one, at the baselines, too."""
     paper = Paper.of(PUBLISHED_TABLE, "Netflix")
     columns = [Column("synthetic", results), Column("netflix", results, paper)]
     frame = table1(columns)
     ours, theirs = (frame[frame["dataset"] == name] for name in ("synthetic", "netflix"))
     assert ours["paper"].isna().all()
-    assert "reprinted" not in set(ours["row"])
     row = one(theirs, model="edlae", metric="ndcg@100")
     assert row["paper"] == 0.394
     assert row["params"].endswith("(paper: rank=1000)")
-    reprinted = theirs[theirs["row"] == "reprinted"]
-    assert len(reprinted) == 5 * len(METRICS)
-    assert reprinted[["mean", "stderr", "n_users"]].isna().all(axis=None)
-    assert one(reprinted, model="MULT-VAE", metric="recall@50")["paper"] == 0.444
+    slim = one(theirs, model="slim", metric="ndcg@100")
+    assert (slim["paper"], slim["row"]) == (0.379, "baseline")
+    assert slim["params"].endswith("(paper: best of l1, l2 of 0.1, 0.5, 1, 5)")
+    assert "paper" not in one(ours, model="slim", metric="ndcg@100")["params"]
+    deep = theirs[theirs["model"].isin(DEEP)]
+    assert len(deep) == 3 * len(METRICS)
+    assert deep[["mean", "stderr", "n_users", "seconds"]].isna().all(axis=None)
+    assert set(deep["params"]) == {"not fitted: make deep"}
+    assert one(deep, model="mult_vae", metric="recall@50")["paper"] == 0.444
 
     shown = shown_table1(columns)
     assert "[" not in shown[shown["dataset"] == "synthetic"].to_csv()
     cell = one(shown, dataset="netflix", model="EDLAE")["nDCG@100"]
     difference = f"{row['mean'] - 0.394:+.4f}".replace("-", "−")
     assert cell == f"{row['mean']:.4f} ± {row['stderr']:.4f} [0.394; {difference}]"
-    assert one(shown, model="SLIM")["Recall@20"] == "[0.347]"
+    assert one(shown, dataset="netflix", model="CDAE")["Recall@20"] == "[0.343]"
+    assert one(shown, dataset="synthetic", model="CDAE")["Recall@20"] == ""
 
 
 def test_a_synthetic_source_is_never_the_papers():
@@ -165,8 +176,9 @@ def test_published_table_is_whole():
     missing = []
     for name in ("ML-20M", "Netflix", "MSD"):
         paper = Paper.of(PUBLISHED_TABLE, name)
-        assert list(paper.rows) == list(BASELINES)[:5]
-        assert list(paper.reprinted) == ["SLIM", "WMF", "CDAE", "MULT-VAE", "MULT-DAE"]
+        assert [*paper.rows, *paper.reprinted] == list(TABLE)[:10]
+        assert {"slim", "wmf", *DEEP} == set(paper.reprinted)
+        assert set(paper.searched) == {"slim", "wmf"}
         for model, numbers in (paper.rows | paper.reprinted).items():
             assert len(numbers) == 3
             missing += [(name, model)] * numbers.count(None)
@@ -174,7 +186,7 @@ def test_published_table_is_whole():
                 recall_20, recall_50, ndcg = numbers
                 assert recall_20 < ndcg < recall_50
     illegible = [("ML-20M", "weight_decay"), ("ML-20M", "product_l2")]
-    assert missing == [*illegible, *[("MSD", "SLIM")] * 3]
+    assert missing == [*illegible, *[("MSD", "slim")] * 3]
 
 
 def test_an_edge_is_a_warning_and_a_mark(results, caplog):
@@ -185,7 +197,7 @@ def test_an_edge_is_a_warning_and_a_mark(results, caplog):
     assert record.levelname == "WARNING"
     assert "mine, edlae: the chosen p is on the edge of its grid" in record.getMessage()
     marked = shown_table1(columns)["parameters"].str.startswith("⚠")
-    assert list(np.flatnonzero(marked)) == [list(BASELINES).index("edlae")]
+    assert list(np.flatnonzero(marked)) == [list(TABLE).index("edlae")]
 
 
 def test_curves_end_at_the_full_rank_model_they_tend_to():
