@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import slim_fraction
 from scipy.optimize import minimize
 from test_models import tasteful
 
@@ -117,6 +118,15 @@ def test_every_column_is_in_one_part_and_parts_are_spread():
         assert sorted(np.concatenate(parts)) == list(range(items))
         assert max(map(len, parts)) <= COLUMNS
         assert all(np.all(np.diff(part) == len(parts)) for part in parts)
+
+
+def test_the_time_of_all_columns_follows_from_a_share():
+    rows = list(slim_fraction.measured(GRAM.astype(np.float32), 0.4))
+    assert [row["columns"] for row in rows] == [len(spread(70)[0])] * 2
+    for row in rows:
+        expected = row["seconds"] * 70 / row["columns"] / 3600
+        assert row["hours_for_all"] == pytest.approx(expected, abs=1e-3)
+    assert rows[0]["weights_per_column"] > rows[1]["weights_per_column"]
 
 
 def test_scores_are_the_product():
