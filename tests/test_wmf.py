@@ -14,8 +14,8 @@ DENSE = X.toarray().astype(np.float64)
 ALPHA, RIDGE = 3.0, 5.0
 
 
-def fitted(factors=6, seed=1, iterations=15):
-    return fit_wmf(Training(X, X.toarray, seed), factors, RIDGE, ALPHA, iterations).model
+def fitted(factors=6, seed=1, sweeps=15):
+    return fit_wmf(Training(X, X.toarray, seed), factors, RIDGE, ALPHA, sweeps).model
 
 
 def folded_in(x, y):
@@ -53,7 +53,7 @@ def test_a_user_without_items_has_no_preference():
 
 def test_training_ends_where_neither_side_can_do_better():
     """The items' own exact step, from the users', lowers the loss by next to nothing."""
-    y = fitted(iterations=200).item_factors.astype(np.float64)
+    y = fitted(sweeps=200).item_factors.astype(np.float64)
     users = folded_in(DENSE, y)
     items = np.array(
         [
@@ -67,7 +67,7 @@ def test_training_ends_where_neither_side_can_do_better():
     before = loss(users, y)
     assert loss(users, items) <= before
     assert loss(users, items) > (1 - 1e-4) * before
-    assert before < loss(folded_in(DENSE, fitted(iterations=1).item_factors), y)
+    assert before < loss(folded_in(DENSE, fitted(sweeps=1).item_factors), y)
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
@@ -81,15 +81,13 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
 
 
 def test_the_seed_decides_the_start():
-    one, again, other = (fitted(seed=seed, iterations=1).item_factors for seed in (1, 1, 2))
+    one, again, other = (fitted(seed=seed, sweeps=1).item_factors for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"factors": 0}, {"ridge": -1.0}, {"alpha": -1.0}, {"iterations": 0}]
-)
+@pytest.mark.parametrize("wrong", [{"factors": 0}, {"ridge": -1.0}, {"alpha": -1.0}, {"sweeps": 0}])
 def test_parameters_that_mean_nothing_are_refused(wrong):
     options = {"factors": 6, "ridge": RIDGE, "alpha": ALPHA} | wrong
-    with pytest.raises(UserError, match="factors and iterations must be at least 1"):
+    with pytest.raises(UserError, match="factors and sweeps must be at least 1"):
         fit_wmf(Training.of(X), **options)

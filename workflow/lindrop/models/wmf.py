@@ -41,9 +41,7 @@ class WeightedFactors:
         return scores
 
 
-def fit_wmf(
-    data: Training, factors: float, ridge: float, alpha: float, iterations: float = 15
-) -> Fit:
+def fit_wmf(data: Training, factors: float, ridge: float, alpha: float, sweeps: float = 15) -> Fit:
     """Σ (1 + α x_ui) ([x_ui > 0] - u_u·y_i)² + λ(‖U‖² + ‖Y‖²), by alternating least squares.
 
     A user's or an item's step reads no other's, and sums within one have one thread: the result
@@ -51,19 +49,19 @@ def fit_wmf(
     """
     from implicit.cpu.als import AlternatingLeastSquares  # slow to import, for this fit alone
 
-    if not (factors >= 1 and ridge >= 0.0 and alpha >= 0.0 and iterations >= 1):
+    if not (factors >= 1 and ridge >= 0.0 and alpha >= 0.0 and sweeps >= 1):
         raise UserError(
-            f"factors = {factors}, λ = {ridge}, alpha = {alpha}, iterations = {iterations}: "
-            "factors and iterations must be at least 1, λ and alpha at least 0"
+            f"factors = {factors}, λ = {ridge}, alpha = {alpha}, sweeps = {sweeps}: "
+            "factors and sweeps must be at least 1, λ and alpha at least 0"
         )
     weights = sp.csr_matrix(data.x, dtype=np.float32, copy=True)
     weights.data = 1.0 + np.float32(alpha) * weights.data
-    progress = Progress("WMF", int(iterations), unit="iterations")
+    progress = Progress("WMF", int(sweeps), unit="sweeps")
     with threadpool_limits(1, "blas"):
         model = AlternatingLeastSquares(
             int(factors),
             regularization=float(ridge),
-            iterations=int(iterations),
+            iterations=int(sweeps),
             num_threads=thread_count(),
             random_state=np.random.default_rng(data.seed),
         )
