@@ -1,5 +1,6 @@
 """The table and figures of Steck 2020: their arithmetic, and where a paper's number may stand."""
 
+import runpy
 from dataclasses import asdict
 from itertools import combinations
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from lindrop.data.split import Protocol
 from lindrop.evaluation import METRICS
 from lindrop.gram import gram_matrix
 from lindrop.models.base import Fit, FullRank, LowRank, Training
-from lindrop.models.registry import REGISTRY, fit
+from lindrop.models.registry import REGISTRY, Entry, fit
 from lindrop.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
 from lindrop.steck2020.ranks import curves, draw_ranks
 from lindrop.steck2020.similarity import (
@@ -43,6 +44,7 @@ from lindrop.steck2020.table1 import (
     table1,
     warn_of_edges,
 )
+from lindrop.store.metrics import write_metrics
 from lindrop.store.model import SavedModel
 from lindrop.tables import write_table
 
@@ -50,6 +52,7 @@ PAPER_VALUES = ROOT / "config" / "paper_values"
 PUBLISHED_TABLE = yaml.safe_load((PAPER_VALUES / "steck2020_table1.yaml").read_text())
 NDCG = METRICS.index("ndcg@100")
 USERS = 50
+ENDS = ("csv", "md", "html", "tex")
 
 
 def fabricated(seed, rank=150, edge="", converged=True, nan=0):
@@ -103,7 +106,7 @@ def test_csv_has_exactly_these_columns_and_our_numbers(results):
 
 def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
     columns = [Column("mine", results)]
-    files = {end: str(tmp_path / f"table.{end}") for end in ("csv", "md", "html", "tex")}
+    files = {end: str(tmp_path / f"table.{end}") for end in ENDS}
     write_table(table1(columns), SimpleNamespace(**files), "Caption", shown_table1(columns))
     text = {end: (tmp_path / f"table.{end}").read_text(encoding="utf-8") for end in files}
     assert text["csv"].startswith(",".join(COLUMNS) + "\n")
@@ -161,6 +164,35 @@ def test_paper_stands_only_beside_its_own_dataset(results):
     assert cell == f"{row['mean']:.4f} ± {row['stderr']:.4f} [0.394; {difference}]"
     assert one(shown, dataset="netflix", model="CDAE")["Recall@20"] == "[0.343]"
     assert one(shown, dataset="synthetic", model="CDAE")["Recall@20"] == ""
+
+
+def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path, monkeypatch):
+    """By the rule's script: metrics that exist are read, others are said to be missing."""
+    monkeypatch.setitem(REGISTRY, "cdae", Entry("CDAE", "baseline", False, None))
+    metrics = {}
+    for model in (*BASELINES, "cdae"):
+        metrics[model] = tmp_path / "metrics" / "mine" / f"{model}.h5"
+        tested = results.get(model, fabricated(99))
+        write_metrics(metrics[model], "mine", model, {150: (tested, Fit(None))})
+    deep = {str(metrics.pop("cdae")): "its state"}
+    inputs = {"metrics": [*map(str, metrics.values())], "splits": ["none"]}
+    inputs |= {"datasets": PAPER_VALUES / "steck2020_datasets.yaml"}
+    inputs |= {"paper": PAPER_VALUES / "steck2020_table1.yaml"}
+    job = SimpleNamespace(
+        input=SimpleNamespace(**inputs),
+        params=SimpleNamespace(deep=deep, rank=150, papers={"mine": None}),
+        output=SimpleNamespace(
+            **{e: str(tmp_path / f"t.{e}") for e in ("csv", "md", "html", "tex")}
+        ),
+        log=[str(tmp_path / "table.log")],
+    )
+    script = ROOT / "workflow" / "scripts" / "steck2020_table1.py"
+    runpy.run_path(str(script), init_globals={"snakemake": job})
+    found = pd.read_csv(tmp_path / "t.csv").groupby("model", sort=False).first()
+    assert list(found.index) == list(TABLE)
+    assert found.loc["cdae", "mean"] == pytest.approx(fabricated(99).per_user.mean(axis=0)[1])
+    missing = found.index[found["params"] == "not fitted: make deep"]
+    assert list(missing) == ["mult_vae", "mult_dae"]
 
 
 def test_a_synthetic_source_is_never_the_papers():
