@@ -52,8 +52,6 @@ def fit_slim(
         solved.append(rows)
         unsolved += failed
         progress.advance(rows.shape[0])
-        if len(solved) == 1:
-            logger.info("%s", progress)  # what to expect
     logger.info("%s", progress)
     if unsolved:
         logger.info("%d columns NOT CONVERGED to %g", unsolved, tolerance)
