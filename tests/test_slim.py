@@ -124,8 +124,8 @@ def test_the_time_of_all_columns_follows_from_a_share():
     rows = list(slim_fraction.measured(GRAM.astype(np.float32), 0.4))
     assert [row["columns"] for row in rows] == [len(spread(70)[0])] * 2
     for row in rows:
-        expected = row["seconds"] * 70 / row["columns"] / 3600
-        assert row["hours_for_all"] == pytest.approx(expected, abs=1e-3)
+        expected = row["core_seconds"] * 70 / row["columns"] / 3600
+        assert row["core_hours_for_all"] == pytest.approx(expected, abs=1e-3)
     assert rows[0]["weights_per_column"] > rows[1]["weights_per_column"]
 
 
