@@ -18,10 +18,16 @@ from lindrop.store.model import SavedModel, read_model, write_model
 X = tasteful(200, 40)
 ITEMS = np.array([f"film {i} ü" for i in range(40)], object)
 WITHOUT_P = {"popularity", "weight_decay", "product_l2", "zero_diagonal_l2", "full_l2", "ease"}
+BASELINES = {
+    "slim": {"l1": 1.0, "l2": 10.0},
+    "wmf": {"factors": 8, "ridge": 10.0, "alpha": 2.0},
+}
 
 
 def arguments(name, p=0.3, ridge=10.0):
     """Every parameter that a model needs, for `fit`."""
+    if name in BASELINES:
+        return BASELINES[name]
     chosen = {"p": p, "ridge": ridge}
     if name in WITHOUT_P:
         del chosen["p"]

@@ -1,5 +1,6 @@
 """The table and figures of Steck 2020: their arithmetic, and where a paper's number may stand."""
 
+import runpy
 from dataclasses import asdict
 from itertools import combinations
 from types import SimpleNamespace
@@ -12,13 +13,14 @@ import yaml
 from conftest import ROOT
 
 from lindrop import tuning
+from lindrop.cost import Cost
 from lindrop.data.provenance import comparable
 from lindrop.data.split import Protocol
 from lindrop.evaluation import METRICS
 from lindrop.gram import gram_matrix
 from lindrop.models.base import Fit, FullRank, LowRank, Training
-from lindrop.models.registry import fit
-from lindrop.steck2020.models import BASELINES, CURVES, FIGURE_MODELS
+from lindrop.models.registry import REGISTRY, Entry, fit
+from lindrop.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
 from lindrop.steck2020.ranks import curves, draw_ranks
 from lindrop.steck2020.similarity import (
     BALANCED,
@@ -42,6 +44,7 @@ from lindrop.steck2020.table1 import (
     table1,
     warn_of_edges,
 )
+from lindrop.store.metrics import write_metrics
 from lindrop.store.model import SavedModel
 from lindrop.tables import write_table
 
@@ -49,12 +52,14 @@ PAPER_VALUES = ROOT / "config" / "paper_values"
 PUBLISHED_TABLE = yaml.safe_load((PAPER_VALUES / "steck2020_table1.yaml").read_text())
 NDCG = METRICS.index("ndcg@100")
 USERS = 50
+ENDS = ("csv", "md", "html", "tex")
 
 
 def fabricated(seed, rank=150, edge="", converged=True, nan=0):
     per_user = np.random.default_rng(seed).random((USERS, len(METRICS)))
     per_user[:nan] = np.nan
-    return tuning.Tested(rank, {"p": 0.35, "lambda": 100.0}, edge, converged, per_user)
+    point, cost = {"p": 0.35, "lambda": 100.0}, Cost(1234.56, 789.4)
+    return tuning.Tested(rank, point, edge, converged, per_user, cost)
 
 
 @pytest.fixture
@@ -83,29 +88,33 @@ def test_csv_has_exactly_these_columns_and_our_numbers(results):
     results["edlae"] = fabricated(99, edge="λ", converged=False, nan=3)
     frame = table1([Column("mine", results)])
     assert list(frame) == [
-        *("dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params")
+        *("dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"),
+        *("seconds", "megabytes"),
     ]
     assert list(frame) == COLUMNS
-    assert list(dict.fromkeys(frame["row"])) == [*"12345", "full rank", "floor"]
+    assert list(dict.fromkeys(frame["row"])) == [*"12345", "baseline", "full rank", "floor"]
     assert list(dict.fromkeys(frame["metric"])) == ["recall@20", "recall@50", "ndcg@100"]
     row = one(frame, model="edlae", metric="ndcg@100")
     values = results["edlae"].per_user[3:, NDCG]
     assert row["mean"] == pytest.approx(values.mean())
     assert row["stderr"] == pytest.approx(values.std() / np.sqrt(USERS - 3))
     assert row["n_users"] == USERS - 3
+    assert (row["seconds"], row["megabytes"]) == (1234.56, 789.4)
     text = "rank=150 p=0.35 λ=100 (edge: λ) (not converged) (3 users with nothing held out)"
     assert row["params"] == text
 
 
 def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
     columns = [Column("mine", results)]
-    files = {end: str(tmp_path / f"table.{end}") for end in ("csv", "md", "html", "tex")}
+    files = {end: str(tmp_path / f"table.{end}") for end in ENDS}
     write_table(table1(columns), SimpleNamespace(**files), "Caption", shown_table1(columns))
     text = {end: (tmp_path / f"table.{end}").read_text(encoding="utf-8") for end in files}
     assert text["csv"].startswith(",".join(COLUMNS) + "\n")
     for end in ("md", "html"):
         assert "DLAE, sampled dropout" in text[end]
         assert "rank=150 p=0.35 λ=100" in text[end]
+        assert "1,234.6" in text[end]
+        assert "789" in text[end]
     assert r"p=0.35 $\lambda$=100" in text["tex"]
     assert not {"±", "λ", "−"} & set(text["tex"]), "pdflatex does not know them"
 
@@ -122,34 +131,68 @@ def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
 )
 def test_gain_is_the_paired_difference(results, model, other, over):
     shown = shown_table1([Column("mine", results)])
-    cell = shown["gain in nDCG@100"][list(BASELINES).index(model)]
+    cell = one(shown, model=REGISTRY[model].title)["gain in nDCG@100"]
     differences = (results[model].per_user - results[other].per_user)[:, NDCG]
     error = np.sqrt(np.mean((differences - differences.mean()) ** 2) / USERS)
     assert cell.replace("−", "-") == f"{differences.mean():+.4f} ± {error:.4f} over {over}"
 
 
 def test_paper_stands_only_beside_its_own_dataset(results):
-    """None beside a synthetic set; beside a verified one with the reprinted baselines."""
+    """None beside a synthetic set; beside a verified one, at the baselines, too."""
     paper = Paper.of(PUBLISHED_TABLE, "Netflix")
     columns = [Column("synthetic", results), Column("netflix", results, paper)]
     frame = table1(columns)
     ours, theirs = (frame[frame["dataset"] == name] for name in ("synthetic", "netflix"))
     assert ours["paper"].isna().all()
-    assert "reprinted" not in set(ours["row"])
     row = one(theirs, model="edlae", metric="ndcg@100")
     assert row["paper"] == 0.394
     assert row["params"].endswith("(paper: rank=1000)")
-    reprinted = theirs[theirs["row"] == "reprinted"]
-    assert len(reprinted) == 5 * len(METRICS)
-    assert reprinted[["mean", "stderr", "n_users"]].isna().all(axis=None)
-    assert one(reprinted, model="MULT-VAE", metric="recall@50")["paper"] == 0.444
+    slim = one(theirs, model="slim", metric="ndcg@100")
+    assert (slim["paper"], slim["row"]) == (0.379, "baseline")
+    assert slim["params"].endswith("(paper: best of l1, l2 of 0.1, 0.5, 1, 5)")
+    assert "paper" not in one(ours, model="slim", metric="ndcg@100")["params"]
+    deep = theirs[theirs["model"].isin(DEEP)]
+    assert len(deep) == 3 * len(METRICS)
+    assert deep[["mean", "stderr", "n_users", "seconds"]].isna().all(axis=None)
+    assert set(deep["params"]) == {"not fitted: make deep"}
+    assert one(deep, model="mult_vae", metric="recall@50")["paper"] == 0.444
 
     shown = shown_table1(columns)
     assert "[" not in shown[shown["dataset"] == "synthetic"].to_csv()
     cell = one(shown, dataset="netflix", model="EDLAE")["nDCG@100"]
     difference = f"{row['mean'] - 0.394:+.4f}".replace("-", "−")
     assert cell == f"{row['mean']:.4f} ± {row['stderr']:.4f} [0.394; {difference}]"
-    assert one(shown, model="SLIM")["Recall@20"] == "[0.347]"
+    assert one(shown, dataset="netflix", model="CDAE")["Recall@20"] == "[0.343]"
+    assert one(shown, dataset="synthetic", model="CDAE")["Recall@20"] == ""
+
+
+def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path, monkeypatch):
+    """By the rule's script: metrics that exist are read, others are said to be missing."""
+    monkeypatch.setitem(REGISTRY, "cdae", Entry("CDAE", "baseline", False, None))
+    metrics = {}
+    for model in (*BASELINES, "cdae"):
+        metrics[model] = tmp_path / "metrics" / "mine" / f"{model}.h5"
+        tested = results.get(model, fabricated(99))
+        write_metrics(metrics[model], "mine", model, {150: (tested, Fit(None))})
+    deep = {str(metrics.pop("cdae")): "its state"}
+    inputs = {"metrics": [*map(str, metrics.values())], "splits": ["none"]}
+    inputs |= {"datasets": PAPER_VALUES / "steck2020_datasets.yaml"}
+    inputs |= {"paper": PAPER_VALUES / "steck2020_table1.yaml"}
+    job = SimpleNamespace(
+        input=SimpleNamespace(**inputs),
+        params=SimpleNamespace(deep=deep, rank=150, papers={"mine": None}),
+        output=SimpleNamespace(
+            **{e: str(tmp_path / f"t.{e}") for e in ("csv", "md", "html", "tex")}
+        ),
+        log=[str(tmp_path / "table.log")],
+    )
+    script = ROOT / "workflow" / "scripts" / "steck2020_table1.py"
+    runpy.run_path(str(script), init_globals={"snakemake": job})
+    found = pd.read_csv(tmp_path / "t.csv").groupby("model", sort=False).first()
+    assert list(found.index) == list(TABLE)
+    assert found.loc["cdae", "mean"] == pytest.approx(fabricated(99).per_user.mean(axis=0)[1])
+    missing = found.index[found["params"] == "not fitted: make deep"]
+    assert list(missing) == ["mult_vae", "mult_dae"]
 
 
 def test_a_synthetic_source_is_never_the_papers():
@@ -165,8 +208,9 @@ def test_published_table_is_whole():
     missing = []
     for name in ("ML-20M", "Netflix", "MSD"):
         paper = Paper.of(PUBLISHED_TABLE, name)
-        assert list(paper.rows) == list(BASELINES)[:5]
-        assert list(paper.reprinted) == ["SLIM", "WMF", "CDAE", "MULT-VAE", "MULT-DAE"]
+        assert [*paper.rows, *paper.reprinted] == list(TABLE)[:10]
+        assert {"slim", "wmf", *DEEP} == set(paper.reprinted)
+        assert set(paper.searched) == {"slim", "wmf"}
         for model, numbers in (paper.rows | paper.reprinted).items():
             assert len(numbers) == 3
             missing += [(name, model)] * numbers.count(None)
@@ -174,7 +218,7 @@ def test_published_table_is_whole():
                 recall_20, recall_50, ndcg = numbers
                 assert recall_20 < ndcg < recall_50
     illegible = [("ML-20M", "weight_decay"), ("ML-20M", "product_l2")]
-    assert missing == [*illegible, *[("MSD", "SLIM")] * 3]
+    assert missing == [*illegible, *[("MSD", "slim")] * 3]
 
 
 def test_an_edge_is_a_warning_and_a_mark(results, caplog):
@@ -185,7 +229,7 @@ def test_an_edge_is_a_warning_and_a_mark(results, caplog):
     assert record.levelname == "WARNING"
     assert "mine, edlae: the chosen p is on the edge of its grid" in record.getMessage()
     marked = shown_table1(columns)["parameters"].str.startswith("⚠")
-    assert list(np.flatnonzero(marked)) == [list(BASELINES).index("edlae")]
+    assert list(np.flatnonzero(marked)) == [list(TABLE).index("edlae")]
 
 
 def test_curves_end_at_the_full_rank_model_they_tend_to():

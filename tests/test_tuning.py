@@ -53,6 +53,10 @@ def test_a_grid_is_every_combination():
     points = grid(OPTIONS)
     assert points == [{"p": p, "lambda": v} for p in (0.1, 0.3, 0.5) for v in (0, 5, 50)]
     assert grid({"lambda": [1, 2], "iterations": 3}) == [{"lambda": 1}, {"lambda": 2}]
+    assert grid({"l1": [1], "nonnegative": True, "l2": [3, 4]}) == [
+        {"l1": 1, "l2": 3},
+        {"l1": 1, "l2": 4},
+    ]
     assert grid({}) == [{}]
     assert parameters(points[1], OPTIONS) == {
         "p": 0.1,
@@ -245,4 +249,6 @@ def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, 
     for rank, again in read_metrics(tmp_path / "metrics.h5").items():
         expected, _ = results[rank]
         assert vars(again) | {"per_user": 0} == vars(expected) | {"per_user": 0}
+        assert again.cost.seconds > 0
+        assert again.cost.megabytes > 10
         np.testing.assert_array_equal(again.per_user, expected.per_user)

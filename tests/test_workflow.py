@@ -10,7 +10,7 @@ from configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from conftest import Project, copy_project
 
 from lindrop.gram import gram_matrix
-from lindrop.steck2020.models import BASELINES
+from lindrop.steck2020.models import BASELINES, DEEP
 from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
@@ -73,8 +73,12 @@ def test_own_data_become_a_table_of_every_model_and_every_figure(finished):
     assert "<td>mine</td>" in finished.path(f"{TABLE}.html").read_text()
     with finished.path("results/tables/steck2020_table1.csv").open() as file:
         results = list(csv.DictReader(file))
-    assert {row["model"] for row in results} == set(BASELINES)
-    assert all(0 < float(row["mean"]) <= 1 for row in results)
+    assert {row["model"] for row in results} == {*BASELINES, *DEEP}
+    fitted = [row for row in results if row["params"] != "not fitted: make deep"]
+    assert {row["model"] for row in fitted} == set(BASELINES)
+    assert all(0 < float(row["mean"]) <= 1 for row in fitted)
+    assert all(0 < float(row["seconds"]) < 60 for row in fitted)
+    assert all(50 < float(row["megabytes"]) < 5000 for row in fitted)
     assert {row["paper"] for row in results} == {""}
     for name in ("fig1_left", "fig1_center", "fig1_right", "theorem", "admm"):
         for kind in ("png", "pdf", "csv"):

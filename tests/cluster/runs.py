@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 
+import h5py
 import pandas as pd
 from configurations import QUICK
 
@@ -36,6 +37,7 @@ ON_SLURM = (
     "--group-components experiments=2 tuning=2 fitting=2"
 )
 NO_RESULTS = ("logs/", "benchmarks/", "report")
+COSTS = ["seconds", "megabytes"]  # columns of tables, attributes of metrics
 # claims about how long something takes
 MEASURED = re.compile("remark_5_1|theorem_2_2_time|remark_5_2_time")
 # Faults from inside a job, just before its output is complete, in a module that Python imports at
@@ -75,12 +77,28 @@ def contents(project):
 
 
 def without_times(file):
-    """Its bytes; of a table all but how long something took."""
+    """Its bytes; of a table and of metrics all but what something took."""
     if file.suffix == ".csv" and "seconds" in (table := pd.read_csv(file)):
-        return table.drop(columns="seconds").to_csv().encode()
+        return table.drop(columns=COSTS, errors="ignore").to_csv().encode()
+    if file.parts[-3] == "metrics":
+        return metrics_without_costs(file)
     if file.name == "scorecard.csv":
         return "".join(line for line in file.open() if not MEASURED.search(line)).encode()
     return file.read_bytes()
+
+
+def metrics_without_costs(file):
+    """Every array and attribute of a file of metrics but what the fits took."""
+    found = []
+
+    def add(name, entry):
+        attributes = {key: str(entry.attrs[key]) for key in entry.attrs if key not in COSTS}
+        values = entry[()].tobytes() if isinstance(entry, h5py.Dataset) else b""
+        found.append((name, sorted(attributes.items()), values))
+
+    with h5py.File(file) as metrics:
+        metrics.visititems(add)
+    return repr(found).encode()
 
 
 def contents_on_one_machine(project, targets, configuration):

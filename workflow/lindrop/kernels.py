@@ -18,6 +18,7 @@ Csr = tuple[Array, Array, Array]  # indptr, indices, data
 
 compiled = njit(nogil=True, cache=True)
 
+USERS = 64  # of X at a time, where B is sparse
 COLUMNS = 1024  # of B at a time: four rows of it and one of the result fit the nearest cache
 
 
@@ -113,6 +114,34 @@ def sparse_rows_times_dense(x: Csr, b: Array, out: Array, start: int, stop: int)
             for j in range(stop - start):
                 total[j] += x0 * b0[j]
             entry += 1
+
+
+def sparse_times_sparse(x: sp.csr_array, b: Csr) -> Array:
+    """X B of a sparse B, as a dense array, in threads: the scores of a sparse item-item model."""
+    indptr, indices, data = b
+    if x.shape[1] != len(indptr) - 1:  # compiled loops check no bounds
+        raise ValueError(f"X is {x.shape}, B has {len(indptr) - 1} rows")
+    scores = np.zeros(x.shape, data.dtype)
+    arrays, b = csr(x), (unsigned(indptr), unsigned(indices), data)
+
+    def rows(start: int, stop: int) -> None:
+        sparse_rows_times_sparse(arrays, b, scores, start, stop)
+
+    over_blocks(rows, x.shape[0], USERS)
+    return scores
+
+
+@compiled
+def sparse_rows_times_sparse(x: Csr, b: Csr, out: Array, start: int, stop: int) -> None:
+    """Add rows start..stop of X B to `out`."""
+    indptr, items, data = x
+    first, columns, weights = b
+    for u in range(start, stop):
+        scores = out[u]
+        for entry in range(indptr[u], indptr[u + 1]):
+            x_ui = data[entry]
+            for other in range(first[items[entry]], first[items[entry] + 1]):
+                scores[columns[other]] += x_ui * weights[other]
 
 
 @compiled

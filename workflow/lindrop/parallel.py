@@ -1,8 +1,11 @@
 """Threads for compiled loops, which release the interpreter's lock."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def thread_count() -> int:
@@ -16,11 +19,15 @@ def over_blocks(work: Callable[[int, int], None], total: int, block: int) -> Non
 
     Blocks must be independent: then results do not depend on the number of threads.
     """
-    starts = range(0, total, block)
-    if thread_count() == 1 or len(starts) == 1:
-        for start in starts:
-            work(start, min(start + block, total))
+    for _ in map_blocks(work, total, block):
+        pass  # raises what a block raised
+
+
+def map_blocks(work: Callable[[int, int], T], total: int, block: int) -> Iterator[T]:
+    """As `over_blocks`, with what each block returns, in their order."""
+    spans = [(start, min(start + block, total)) for start in range(0, total, block)]
+    if thread_count() == 1 or len(spans) == 1:
+        yield from (work(*span) for span in spans)
         return
     with ThreadPoolExecutor(thread_count()) as pool:
-        for _ in pool.map(lambda start: work(start, min(start + block, total)), starts):
-            pass  # raises what a block raised
+        yield from pool.map(lambda span: work(*span), spans)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from lindrop.cost import Cost, Stopwatch
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import METRICS, evaluate, summary
-from lindrop.grids import AXES, Point, grid
-from lindrop.models.base import Fit, LowRank, Training
+from lindrop.grids import Point, axes, grid, symbol
+from lindrop.models.base import Fit, LowRank, SparseItems, Training
 from lindrop.models.registry import REGISTRY
 from lindrop.reporting import Progress, logger
 
@@ -23,7 +24,7 @@ NOTHING = dict.fromkeys(METRICS, float("nan"))
 
 def solver_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """What is not searched: iterations, tolerance, …"""
-    return {key: value for key, value in options.items() if key not in AXES}
+    return {key: value for key, value in options.items() if key not in axes(options)}
 
 
 def parameters(point: Mapping[str, float], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,12 +83,15 @@ def _trials(
 ) -> Iterator[dict[str, Any]]:
     REGISTRY[name].require_memory(data.items, ranks, **options)
     progress = Progress(name, len(points) * len(ranks), unit="fits")
+    last = None
     for point in points:
         start, done = time.perf_counter(), []
+        warm = {"start": last} if REGISTRY[name].warm else {}
         try:
-            for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
+            for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options), **warm):
                 seconds = time.perf_counter() - start
                 done.append(rank)
+                last = fit.model
                 row: dict[str, Any] = {"model": name, "rank": rank, **point}
                 row |= _means(fit, fold_in, held_out)
                 row |= {"iterations": len(fit.history), "converged": fit.converged}
@@ -104,14 +108,17 @@ def _trials(
 def _means(fit: Fit, fold_in: sp.csr_array, held_out: sp.csr_array) -> dict[str, float]:
     """Mean metrics; none of a model that is zero, whose scores all tie."""
     if _is_zero(fit):
-        logger.warning("the model is zero (λ is too large): left out")
+        logger.warning("the model is zero (its penalty is too large): left out")
         return NOTHING
     result = summary(evaluate(fit.model, fold_in, held_out))
     return {metric: float(mean) for metric, mean in zip(METRICS, result["mean"], strict=True)}
 
 
 def _is_zero(fit: Fit) -> bool:
-    return isinstance(fit.model, LowRank) and not fit.model.encoder.any()
+    model = fit.model
+    return (isinstance(model, LowRank) and not model.encoder.any()) or (
+        isinstance(model, SparseItems) and not model.data.any()
+    )
 
 
 def only_choice(options: Mapping[str, Any], ranks: Sequence[int]) -> pd.DataFrame:
@@ -141,23 +148,23 @@ def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
 
 def edge_of_grid(point: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """The axes on whose edge a chosen point lies; 0 is none, since nothing is below it."""
-    found = []
-    for axis in AXES:
-        values = options.get(axis, [])
-        if len(values) > 1 and point[axis] in (min(values), max(values)) and point[axis] > 0:
-            found.append("λ" if axis == "lambda" else axis)
-    return ", ".join(found)
+    return ", ".join(
+        symbol(axis)
+        for axis, values in axes(options).items()
+        if len(values) > 1 and point[axis] in (min(values), max(values)) and point[axis] > 0
+    )
 
 
 @dataclass(frozen=True)
 class Tested:
-    """A chosen point of a model at one rank, and its test metrics."""
+    """A chosen point of a model at one rank, its test metrics, and what the fit took."""
 
     rank: int
     parameters: dict[str, Any]
     edge: str
     converged: bool
     per_user: npt.NDArray[np.float64]
+    cost: Cost
 
 
 def refit(
@@ -169,16 +176,20 @@ def refit(
     held_out: sp.csr_array,
 ) -> dict[int, tuple[Tested, Fit]]:
     """Fit every chosen point once, for all ranks that chose it, and test it: the only time."""
-    axes = [axis for axis in AXES if axis in options]
+    searched = list(axes(options))
     edges = dict(zip(chosen["rank"], chosen["edge"], strict=True))
     REGISTRY[name].require_memory(data.items, list(edges), **options)
     results = {}
-    for values in chosen[axes].drop_duplicates().to_numpy():
-        point = dict(zip(axes, map(float, values), strict=True))
-        ranks = [int(r) for r in chosen["rank"][(chosen[axes] == values).all(axis=1)]]
-        for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options)):
+    for values in chosen[searched].drop_duplicates().to_numpy():
+        point = dict(zip(searched, map(float, values), strict=True))
+        ranks = [int(r) for r in chosen["rank"][(chosen[searched] == values).all(axis=1)]]
+        watch = Stopwatch()
+        timed = replace(data, read_gram=watch.paused(data.read_gram))
+        for rank, fit in REGISTRY[name].fit(timed, ranks, **parameters(point, options)):
             if _is_zero(fit):
-                raise UserError(f"{name} at {point}: the model is zero (λ is too large)")
-            per_user = evaluate(fit.model, fold_in, held_out)
-            results[rank] = Tested(rank, point, str(edges[rank]), fit.converged, per_user), fit
+                raise UserError(f"{name} at {point}: the model is zero (its penalty is too large)")
+            cost = watch.cost()
+            per_user = watch.paused(evaluate)(fit.model, fold_in, held_out)
+            tested = Tested(rank, point, str(edges[rank]), fit.converged, per_user, cost)
+            results[rank] = tested, fit
     return dict(sorted(results.items()))

@@ -2,7 +2,6 @@ from pathlib import Path
 
 from lindrop.data.provenance import comparable
 from lindrop.reporting import job
-from lindrop.steck2020.models import BASELINES
 from lindrop.steck2020.table1 import Column, Paper, shown_table1, table1, warn_of_edges
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts
@@ -13,10 +12,17 @@ from lindrop.yaml_files import read_yaml
 params, files = snakemake.params, snakemake.input
 
 
-def tested(dataset, model):
-    (file,) = (file for file in files.metrics if Path(file).parts[-2:] == (dataset, f"{model}.h5"))
-    results = read_metrics(file)
-    return results[rank_of_table(params.rank, list(results))]
+def tested(dataset):
+    """By model."""
+    found = {
+        file.stem: read_metrics(file)
+        for file in map(Path, [*files.metrics, *params.deep])
+        if file.parent.name == dataset
+    }
+    return {
+        model: results[rank_of_table(params.rank, list(results))]
+        for model, results in found.items()
+    }
 
 
 def paper(split, column):
@@ -29,7 +35,7 @@ with job(snakemake.log[0]):
     columns = [
         Column(
             name,
-            {model: tested(name, model) for model in BASELINES},
+            tested(name),
             paper(split, column),
         )
         for (name, column), split in zip(params.papers.items(), files.splits, strict=True)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from lindrop.arrays import Matrix, Vector
 from lindrop.errors import UserError
 from lindrop.gram import gram_matrix
-from lindrop.kernels import Array, canonical, sparse_times_dense
+from lindrop.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
 
@@ -30,6 +30,23 @@ class FullRank:
 
     def scores(self, x: sp.csr_array) -> Matrix:
         return sparse_times_dense(x, self.matrix)
+
+
+@dataclass(frozen=True)
+class SparseItems:
+    """Scores X B with a sparse item-item matrix B, as the three arrays of its CSR form."""
+
+    indptr: Array
+    indices: Array
+    data: Array
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        items = len(self.indptr) - 1
+        return sp.csr_array((self.data, self.indices, self.indptr), shape=(items, items))
+
+    def scores(self, x: sp.csr_array) -> Matrix:
+        return sparse_times_sparse(x, (self.indptr, self.indices, self.data))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from lindrop.models.full_rank import fit_dlae
 from lindrop.models.full_rank import fit_edlae as fit_full_edlae
 from lindrop.models.popularity import fit_popularity
 from lindrop.models.sampled import fit_sampled
+from lindrop.models.slim.fit import fit_slim
+from lindrop.models.wmf import fit_wmf
 from lindrop.reporting import logger
 
 RESTED = 2e-3  # relative change of the sampled loss over the last tenth of the epochs
@@ -25,7 +27,8 @@ Fits = Iterator[tuple[int, Fit]]
 class Entry:
     """One model. `fit(data, ranks, **parameters)` yields a rank and its fit, for every rank.
 
-    `row` is its row in Table 1 of Steck 2020; `low_rank` tells whether its rank is to be chosen.
+    `row` is its row in Table 1 of Steck 2020, `baseline` for those that it reprints; `low_rank`
+    tells whether its rank is to be chosen.
     """
 
     title: str
@@ -34,6 +37,7 @@ class Entry:
     fit: Callable[..., Fits]
     table_only: bool = False  # too slow for the curves over ranks
     dense: bool = True  # works in a matrix of items × items
+    warm: bool = False  # is faster from `start`, the model of other parameters
 
     def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
@@ -49,7 +53,7 @@ class Entry:
 def _full(fit: Callable[..., Fit]) -> Callable[..., Fits]:
     """A model without a choice of rank."""
 
-    def fits(data: Training, ranks: Sequence[int], **parameters: float) -> Fits:
+    def fits(data: Training, ranks: Sequence[int], **parameters: Any) -> Fits:
         yield data.items, fit(data, **parameters)
 
     return fits
@@ -87,6 +91,8 @@ REGISTRY: Mapping[str, Entry] = {
         "DLAE, sampled dropout", "4", True, _sampled, table_only=True, dense=False
     ),
     "edlae": Entry("EDLAE", "5", True, fit_edlae),
+    "slim": Entry("SLIM", "baseline", False, _full(fit_slim), warm=True),
+    "wmf": Entry("WMF", "baseline", False, _full(fit_wmf), dense=False),
     "zero_diagonal_l2": Entry(
         "zero diagonal, λI (Eq. 11)", "", True, partial(fit_zero_diagonal, p=0.0)
     ),

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from lindrop.models.registry import REGISTRY
+from lindrop.steck2020.models import DEEP
 
 METRICS = {"recall@20": "Recall@20", "recall@50": "Recall@50", "ndcg@100": "nDCG@100"}
 
@@ -57,7 +58,7 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Be
     models = tuple(
         (rows.get(model, entry.row), model, entry.title)
         if (entry := REGISTRY.get(model))
-        else ("reprinted", model, model)
+        else ("reprinted", model, DEEP[model])
         for model in known
     )
     return Beside(models, tuple(columns))

@@ -1,18 +1,26 @@
 """Which models Table 1 and Figure 1 (left) show; imports nothing, since the rules read it."""
 
 # every model of the table in its order, with the one that shows what it adds
-BASELINES = {
+TABLE = {
     "weight_decay": None,
     "product_l2": "weight_decay",
     "dropout_l2": "product_l2",
     "sampled_dropout": "dropout_l2",
     "edlae": "dropout_l2",
+    "slim": None,
+    "wmf": None,
+    "cdae": None,
+    "mult_vae": None,
+    "mult_dae": None,
     "full_l2": None,
     "full_dlae": None,
     "ease": None,
     "full_edlae": "full_dlae",
     "popularity": None,
 }
+# those that `make deep` alone fits, with their names
+DEEP = {"cdae": "CDAE", "mult_vae": "Mult-VAE", "mult_dae": "Mult-DAE"}
+BASELINES = {model: other for model, other in TABLE.items() if model not in DEEP}
 
 # every curve of the figure, with the full-rank model that it ends in
 CURVES = {

@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lindrop.cost import Cost
 from lindrop.evaluation import paired, summary
 from lindrop.models.registry import REGISTRY
 from lindrop.reporting import logger
-from lindrop.steck2020.models import BASELINES
+from lindrop.steck2020.models import DEEP, TABLE
 from lindrop.tuning import CRITERION, Tested
 
 METRICS = {"recall@20": "Recall@20", "recall@50": "Recall@50", "ndcg@100": "nDCG@100"}
 COLUMNS = ["dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"]
+COLUMNS += ["seconds", "megabytes"]
+NOT_FITTED = "not fitted: make deep"
 UNKNOWN = (None,) * len(METRICS)
 
 Numbers = Sequence[float | None]
@@ -22,9 +25,13 @@ Numbers = Sequence[float | None]
 
 @dataclass(frozen=True)
 class Paper:
-    """What the paper prints for one dataset: METRICS of each model."""
+    """What the paper prints for one dataset: METRICS of each model.
+
+    `searched` is, of those that it reprints, where the hyper-parameters were searched.
+    """
 
     rank: int
+    searched: Mapping[str, str]
     stderr: float
     rows: Mapping[str, Numbers]
     reprinted: Mapping[str, Numbers]
@@ -32,7 +39,10 @@ class Paper:
     @classmethod
     def of(cls, published: Mapping[str, Any], column: str) -> "Paper":
         assert published["metrics"] == list(METRICS)
-        return cls(published["rank"], **published["columns"][column])
+        return cls(published["rank"], published["searched"], **published["columns"][column])
+
+    def printed(self, model: str) -> Numbers:
+        return {**self.rows, **self.reprinted}.get(model, UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """A model in the table. `measured` is the summary of its metrics, None if it is reprinted."""
+    """A model in the table. `measured` is the summary of its metrics, None if it is not fitted."""
 
     dataset: str
     model: str
@@ -57,30 +67,40 @@ class Line:
     measured: pd.DataFrame | None = None
     users: int | None = None
     gain: str = ""
+    cost: Cost | None = None
 
 
 def lines(columns: Sequence[Column]) -> list[Line]:
-    """Rows 1 to 5, the full-rank models, popularity, then what the paper reprints."""
+    """Rows 1 to 5, what the paper reprints, the full-rank models, popularity."""
     return [line for column in columns for line in _lines(column)]
 
 
 def _lines(column: Column) -> Iterator[Line]:
     paper, tested = column.paper, column.tested
-    for model, baseline in BASELINES.items():
+    for model, baseline in TABLE.items():
+        printed = paper.printed(model) if paper else UNKNOWN
+        if model not in tested:
+            yield Line(column.dataset, model, _row(model), printed, NOT_FITTED)
+            continue
         result = tested[model]
         yield Line(
             column.dataset,
             model,
-            REGISTRY[model].row or ("floor" if model == "popularity" else "full rank"),
-            paper.rows.get(model, UNKNOWN) if paper else UNKNOWN,
+            _row(model),
+            printed,
             parameters_text(model, result, paper),
             result.edge,
             summary(result.per_user),
             len(result.per_user) - without_held_out(result),
             _gain(result, tested[baseline], baseline) if baseline else "",
+            result.cost,
         )
-    for model, printed in (paper.reprinted if paper else {}).items():
-        yield Line(column.dataset, model, "reprinted", printed)
+
+
+def _row(model: str) -> str:
+    if model in DEEP:
+        return "baseline"
+    return REGISTRY[model].row or ("floor" if model == "popularity" else "full rank")
 
 
 def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> str:
@@ -94,6 +114,8 @@ def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> s
         parts.append("(not converged)")
     if paper and model in paper.rows and result.rank != paper.rank:
         parts.append(f"(paper: rank={paper.rank})")
+    if paper and model in paper.searched:
+        parts.append(f"(paper: best of {paper.searched[model]})")
     if empty := without_held_out(result):
         parts.append(f"({empty} users with nothing held out)")
     return " ".join(parts)
@@ -119,7 +141,10 @@ def table1(columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def _long(line: Line) -> Iterator[dict[str, Any]]:
-    common = {"dataset": line.dataset, "model": line.model, "row": line.row, "params": line.params}
+    common: dict[str, Any] = {"dataset": line.dataset, "model": line.model}
+    common |= {"row": line.row, "params": line.params}
+    if line.cost:
+        common |= {"seconds": line.cost.seconds, "megabytes": line.cost.megabytes}
     for metric, printed in zip(METRICS, line.printed, strict=True):
         row = common | {"metric": metric, "paper": printed}
         if line.measured is not None:
@@ -138,13 +163,15 @@ def _wide(line: Line) -> dict[str, str]:
         heading: _cell(line.measured, metric, printed)
         for (metric, heading), printed in zip(METRICS.items(), line.printed, strict=True)
     }
-    title = REGISTRY[line.model].title if line.model in REGISTRY else line.model
+    title = REGISTRY[line.model].title if line.model in REGISTRY else DEEP[line.model]
     return {
         "dataset": line.dataset,
         "row": line.row,
         "model": title,
         **cells,
         "gain in nDCG@100": line.gain,
+        "fit, s": f"{line.cost.seconds:,.1f}" if line.cost else "",
+        "peak, MB": f"{line.cost.megabytes:,.0f}" if line.cost else "",
         "parameters": f"⚠ {line.params}" if line.edge else line.params,
     }
 

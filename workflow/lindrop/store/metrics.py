@@ -1,21 +1,22 @@
 """metrics.h5: what a chosen model did for every test user, rank by rank.
 
 One group per rank: `per_user` (float64, users × metrics, NaN where nothing was held out) and, for
-iterative solvers, `history`; attributes parameters (JSON), edge, converged. The file's attribute
-`metrics` names the columns.
+iterative solvers, `history`; attributes parameters (JSON), edge, converged, and what the fit took:
+seconds, megabytes. The file's attribute `metrics` names the columns.
 """
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from lindrop.cost import Cost
 from lindrop.evaluation import METRICS
 from lindrop.models.base import Fit
 from lindrop.store.hdf5 import create_file, open_file
 from lindrop.store.model import write_history
 from lindrop.tuning import Tested
 
-KIND = "metrics/1"
+KIND = "metrics/2"
 
 
 def write_metrics(
@@ -30,6 +31,8 @@ def write_metrics(
             group.attrs["parameters"] = json.dumps(tested.parameters)
             group.attrs["edge"] = tested.edge
             group.attrs["converged"] = tested.converged
+            group.attrs["seconds"] = tested.cost.seconds
+            group.attrs["megabytes"] = tested.cost.megabytes
             write_history(group, fit)
 
 
@@ -43,6 +46,9 @@ def read_metrics(path: str | Path) -> dict[int, Tested]:
                 edge=str(file[str(rank)].attrs["edge"]),
                 converged=bool(file[str(rank)].attrs["converged"]),
                 per_user=file[str(rank)]["per_user"][:],
+                cost=Cost(
+                    *(float(file[str(rank)].attrs[name]) for name in ("seconds", "megabytes"))
+                ),
             )
             for rank in sorted(map(int, file))
         }

@@ -3,6 +3,8 @@
 items                    str      raw ids, by column
 matrix                   float    B, of a full-rank model
 encoder, decoder         float    U and V, items × rank
+indptr, indices, data             B, of a sparse item-item model, in CSR form
+item_factors, alpha, ridge        Y, α and λ of WMF
 counts                   float    of popularity
 history                  float    one column per name in its attribute `columns` (iterative solvers)
 attributes  model (registry name), parameters (JSON), converged, split_sha256
@@ -21,11 +23,18 @@ import scipy.sparse as sp
 from lindrop.data.interactions import Ids
 from lindrop.errors import UserError
 from lindrop.evaluation import top_items
-from lindrop.models.base import Fit, FullRank, LowRank, Model, Popularity
+from lindrop.models.base import Fit, FullRank, LowRank, Model, Popularity, SparseItems
+from lindrop.models.wmf import WeightedFactors
 from lindrop.store.hdf5 import create_file, open_file, read_ids, write_ids
 
 KIND = "model/1"
-PARTS = {FullRank: ("matrix",), LowRank: ("encoder", "decoder"), Popularity: ("counts",)}
+PARTS: Mapping[type[Model], tuple[str, ...]] = {
+    FullRank: ("matrix",),
+    LowRank: ("encoder", "decoder"),
+    SparseItems: ("indptr", "indices", "data"),
+    WeightedFactors: ("item_factors", "alpha", "ridge"),
+    Popularity: ("counts",),
+}
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ def write_model(
     parameters: Mapping[str, Any] | None = None,
     split_sha256: str = "",
 ) -> None:
-    parts = {part: getattr(fit.model, part) for part in PARTS[type(fit.model)]}
+    parts = {part: np.asarray(getattr(fit.model, part)) for part in PARTS[type(fit.model)]}
     with create_file(path, KIND, {}, [*parts.values(), items]) as file:
         write_ids(file, "items", items)
         for part, values in parts.items():
@@ -79,7 +88,7 @@ def read_model(path: str | Path) -> SavedModel:
     with open_file(path, KIND) as file:
         for kind, names in PARTS.items():
             if all(name in file for name in names):
-                model: Model = kind(*(file[name][:] for name in names))
+                model: Model = kind(*(file[name][()] for name in names))
                 break
         else:
             raise UserError(f"{path}: holds no model; delete it and rerun")

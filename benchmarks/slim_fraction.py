@@ -1,0 +1,68 @@
+"""SLIM on a share of the items of a generated set of published size, and what all would take.
+
+    PYTHONPATH=workflow python benchmarks/slim_fraction.py msd 0.01
+    PYTHONPATH=workflow python benchmarks/slim_fraction.py ml-20m 0.01
+
+Liang et al. 2018 left SLIM out on MSD, as too large. The columns solved here are spread evenly over
+the items, so the time of all of them is theirs by the share. Time is the processor's, of all
+threads together: on a machine that does nothing else a fit takes it divided by the cores. The
+penalties are a weak one, which leaves many weights, and a stronger one. Appends to
+benchmarks/results/slim_fraction.csv.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from models_at_scale import SETS
+
+from lindrop.data.split import split
+from lindrop.data.synthetic.generator import synthetic_interactions
+from lindrop.data.synthetic.recipe import PRESETS
+from lindrop.gram import gram_matrix
+from lindrop.models.slim.fit import Penalty, solve, spread
+
+OUTPUT = Path(__file__).resolve().parent / "results" / "slim_fraction.csv"
+PENALTIES = [Penalty(0.5, 5.0), Penalty(25.0, 500.0)]
+
+
+def measured(gram: np.ndarray, share: float) -> Iterator[dict[str, Any]]:
+    """A row for each penalty."""
+    parts = spread(len(gram))
+    parts = parts[: max(1, round(share * len(parts)))]
+    columns = sum(map(len, parts))
+    list(solve(gram[:9, :9].copy(), spread(9), PENALTIES[0]))  # compiled
+    for penalty in PENALTIES:
+        start = time.process_time()
+        weights = sum(rows.nnz for rows, _ in solve(gram, parts, penalty))
+        seconds = time.process_time() - start
+        yield {
+            "items": len(gram),
+            "l1": penalty.l1,
+            "l2": penalty.l2,
+            "columns": columns,
+            "core_seconds": round(seconds, 2),
+            "core_hours_for_all": round(seconds / columns * len(gram) / 3600, 3),
+            "weights_per_column": round(weights / columns),
+            "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 1),
+        }
+
+
+def main(name: str, share: float) -> None:
+    parts = split(synthetic_interactions(PRESETS[name], 1), SETS[name])
+    gram = gram_matrix(parts.matrix("train"))
+    new = pd.DataFrame(measured(gram, share)).assign(set=name)
+    if OUTPUT.exists():
+        old = pd.read_csv(OUTPUT)
+        new = pd.concat([old[old["set"] != name], new])
+    new.to_csv(OUTPUT, index=False)
+    print(new.to_markdown(index=False))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]))

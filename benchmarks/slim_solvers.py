@@ -1,0 +1,156 @@
+"""Solvers of SLIM's columns, at the same accuracy on the same X'X.
+
+    export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=workflow
+    python benchmarks/slim_solvers.py
+
+in an environment of its own, with numba, h5py, pandas, pyarrow, tabulate, scikit-learn, celer and
+skglm. Columns spread over the items of a generated set are solved on one core from b = 0, in
+processor time. scikit-learn takes X'X. celer and skglm take a matrix of examples: they get a
+triangular factor of X'X, items × items. Each stops by a rule of its own, so each is run with ever
+smaller tolerances until, in every column, no weight would move by more than ACCURACY; that run is
+reported, and nothing where none gets there in LONGEST seconds. Writes
+benchmarks/results/slim_solvers.csv.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import celer
+import numpy as np
+import pandas as pd
+import skglm
+from sklearn.linear_model._cd_fast import enet_coordinate_descent_gram
+
+from lindrop.data.split import Protocol, split
+from lindrop.data.synthetic.generator import synthetic_interactions
+from lindrop.data.synthetic.recipe import PRESETS
+from lindrop.gram import gram_matrix
+from lindrop.models.slim.coordinates import distance, solve_columns
+
+OUTPUT = Path(__file__).resolve().parent / "results" / "slim_solvers.csv"
+RECIPE = replace(PRESETS["ml-20m"], users=20_000, items=2_500, interactions=1_500_000)
+COLUMNS = 40
+ACCURACY = 1e-4
+TOLERANCES = [10.0**-k for k in range(2, 11)]
+LONGEST = 15.0  # of a run: no smaller tolerance is tried after that
+PENALTIES = [(1.0, 100.0, True), (20.0, 100.0, True), (20.0, 100.0, False), (20.0, 1000.0, False)]
+
+Solve = Callable[[int, float], np.ndarray]  # a column to a tolerance
+
+
+def lindrop(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
+    def solve(j: int, tolerance: float) -> np.ndarray:
+        weights = np.zeros((1, len(gram)))
+        solve_columns(gram, weights, np.array([j]), l1, l2, nonnegative, tolerance)
+        return weights[0]
+
+    return solve
+
+
+def scikit_learn(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
+    gram = gram.astype(np.float64)
+
+    def solve(j: int, tolerance: float) -> np.ndarray:
+        own, weights, target = gram[j, j], np.zeros(len(gram)), gram[j].copy()
+        column = target.copy()
+        gram[j] = gram[:, j] = target[j] = 0.0  # an item without users is passed over
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            enet_coordinate_descent_gram(
+                weights, l1, l2, gram, target, np.array([own**0.5]), 10_000, tolerance,
+                np.random.RandomState(0), False, nonnegative,
+            )  # fmt: skip
+        gram[j] = gram[:, j] = column
+        return weights
+
+    return solve
+
+
+def with_factor(model_of: Callable[[float, float, bool, float], object]) -> Callable[..., Solve]:
+    """For what takes examples: they are the rows of R with R'R = X'X, but the column itself."""
+
+    def solver(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
+        size = len(gram)
+        ridge = 1e-6 * np.trace(gram) / size  # of a matrix that may be singular
+        factor = np.asfortranarray(
+            np.linalg.cholesky(gram.astype(np.float64) + ridge * np.eye(size)).T
+        )
+        # both mean over examples, and split one strength into two shares
+        strength, share = (l1 + l2) / size, l1 / (l1 + l2)
+
+        def solve(j: int, tolerance: float) -> np.ndarray:
+            column = factor[:, j].copy()
+            factor[:, j] = 0.0
+            model = model_of(strength, share, nonnegative, tolerance)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                weights = model.fit(factor, column).coef_  # type: ignore[attr-defined]
+            factor[:, j] = column
+            return weights
+
+        return solve
+
+    return solver
+
+
+def of_celer(strength: float, share: float, nonnegative: bool, tolerance: float) -> object:
+    return celer.ElasticNet(
+        alpha=strength, l1_ratio=share, positive=nonnegative, tol=tolerance, fit_intercept=False
+    )
+
+
+def of_skglm(strength: float, share: float, nonnegative: bool, tolerance: float) -> object:
+    penalty = skglm.penalties.L1_plus_L2(strength, share, positive=nonnegative)
+    solver = skglm.solvers.AndersonCD(tol=tolerance, fit_intercept=False)
+    return skglm.GeneralizedLinearEstimator(skglm.datafits.Quadratic(), penalty, solver)
+
+
+SOLVERS = {
+    "lindrop": lindrop,
+    "scikit-learn, X'X": scikit_learn,
+    "celer, factor": with_factor(of_celer),
+    "skglm, factor": with_factor(of_skglm),
+}
+
+
+def measured(gram: np.ndarray, name: str, l1: float, l2: float, nonnegative: bool) -> dict:
+    """The run with the largest tolerance that is accurate enough, if there is one."""
+    solve = SOLVERS[name](gram, l1, l2, nonnegative)
+    columns = np.linspace(0, len(gram) - 1, COLUMNS).astype(int)
+    solve(0, 0.1)  # compiled
+    row = {"solver": name, "l1": l1, "l2": l2, "nonnegative": nonnegative}
+    for tolerance in TOLERANCES:
+        start = time.process_time()
+        found = [solve(j, tolerance) for j in columns]
+        seconds = time.process_time() - start
+        apart = max(
+            distance(gram, j, b, l1, l2, nonnegative) for j, b in zip(columns, found, strict=True)
+        )
+        if apart <= ACCURACY:
+            weights = np.mean([np.count_nonzero(b) for b in found])
+            row |= {"ms_per_column": 1e3 * seconds / COLUMNS, "weights_per_column": weights}
+            return row | {"distance": apart, "tolerance": tolerance}
+        if seconds > LONGEST:
+            break
+    return row
+
+
+def main() -> None:
+    parts = split(synthetic_interactions(RECIPE, 1), Protocol(1_000, None, 5))
+    gram = gram_matrix(parts.matrix("train"))
+    rows = []
+    for l1, l2, nonnegative in PENALTIES:
+        for name in SOLVERS:
+            rows.append(measured(gram, name, l1, l2, nonnegative))
+            print(rows[-1], flush=True)
+    table = pd.DataFrame(rows).round({"ms_per_column": 2, "weights_per_column": 0})
+    table["distance"] = table["distance"].map("{:.1e}".format)
+    table.to_csv(OUTPUT, index=False)
+    print(table.to_markdown(index=False))
+
+
+if __name__ == "__main__":
+    main()

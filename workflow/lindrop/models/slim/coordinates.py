@@ -1,0 +1,146 @@
+"""One column of SLIM by coordinate descent on G = X'X, compiled.
+
+min over b of ½‖x_j - X b‖² + l2/2 ‖b‖² + l1‖b‖₁ with b_j = 0 and, if asked for, b ≥ 0. Given all
+other weights, the best b_k is S(r_k + G_kk b_k, l1) / (G_kk + l2), with r = X'(x_j - X b) and S the
+soft threshold. A column is solved when no weight would move by more than `tolerance`: the residual
+of the conditions of optimality, in units of a weight.
+
+Only items of a working set are descended on, in their block of G, which stays in the cache; r is
+kept in float64, as counts times weights cancel in it. All of r is computed when the set is solved,
+and the items that would move most join it.
+"""
+
+import numpy as np
+
+from lindrop.kernels import Array, compiled
+
+FEWEST = 32  # items that join the working set at once; it doubles at most
+SWEEPS = 10_000  # of a working set at most
+ROUNDS = 1_000
+
+
+@compiled
+def solve_columns(
+    gram: Array,
+    weights: Array,
+    columns: Array,
+    l1: float,
+    l2: float,
+    nonnegative: bool,
+    tolerance: float,
+) -> int:
+    """Solve these columns of B, in the rows of `weights`, from what these hold.
+
+    Returns how many were not solved in `ROUNDS`.
+    """
+    residual = np.empty(len(gram))
+    steps = np.empty(len(gram))
+    unsolved = 0
+    for row in range(len(weights)):
+        b, j = weights[row], columns[row]
+        for _ in range(ROUNDS):
+            _residual(gram, j, b, residual)
+            _steps(gram, j, b, residual, l1, l2, nonnegative, steps)
+            working = _working_set(b, steps, tolerance)
+            if working.size == 0:
+                break
+            _descend(gram, b, residual, working, l1, l2, nonnegative, tolerance)
+        else:
+            unsolved += 1
+    return unsolved
+
+
+@compiled
+def distance(gram: Array, j: int, b: Array, l1: float, l2: float, nonnegative: bool) -> float:
+    """The farthest that any weight of column j would move."""
+    residual, steps = np.empty(len(gram)), np.empty(len(gram))
+    _residual(gram, j, b, residual)
+    _steps(gram, j, b, residual, l1, l2, nonnegative, steps)
+    farthest: float = steps.max()
+    return farthest
+
+
+@compiled
+def _residual(gram: Array, j: int, b: Array, residual: Array) -> None:
+    """r = X'(x_j - X b), summed over the items that have a weight."""
+    residual[:] = gram[j]
+    for k in np.flatnonzero(b):
+        residual -= b[k] * gram[k]
+
+
+@compiled
+def _best(target: float, curvature: float, l1: float, nonnegative: bool) -> float:
+    """The soft threshold of what the other weights leave, by the curvature."""
+    if target > l1:
+        return (target - l1) / curvature
+    if nonnegative or target >= -l1:
+        return 0.0
+    return (target + l1) / curvature
+
+
+@compiled
+def _steps(
+    gram: Array,
+    j: int,
+    b: Array,
+    residual: Array,
+    l1: float,
+    l2: float,
+    nonnegative: bool,
+    steps: Array,
+) -> None:
+    """How far every weight would move; an item without users, and j itself, have none."""
+    for k in range(len(b)):
+        steps[k] = 0.0
+        curvature = gram[k, k] + l2
+        if k != j and gram[k, k] > 0.0:
+            target = residual[k] + gram[k, k] * b[k]
+            steps[k] = abs(_best(target, curvature, l1, nonnegative) - b[k])
+
+
+@compiled
+def _working_set(b: Array, steps: Array, tolerance: float) -> Array:
+    """Items with a weight, and those without that would move most; empty if nothing would move."""
+    moving = np.flatnonzero(steps > tolerance)
+    if moving.size == 0:
+        return moving
+    support = np.flatnonzero(b)
+    joining = moving[b[moving] == 0.0]
+    most = max(FEWEST, support.size)
+    if joining.size > most:
+        joining = joining[np.argsort(-steps[joining])[:most]]
+    return np.sort(np.concatenate((support, joining)))
+
+
+@compiled
+def _descend(
+    gram: Array,
+    b: Array,
+    residual: Array,
+    working: Array,
+    l1: float,
+    l2: float,
+    nonnegative: bool,
+    tolerance: float,
+) -> None:
+    """Sweeps over the working set until none of it moves by more than half the tolerance."""
+    size = working.size
+    block = np.empty((size, size), gram.dtype)
+    for row in range(size):
+        block[row] = gram[working[row]][working]
+    r, w = residual[working], b[working].astype(np.float64)
+    for _ in range(SWEEPS):
+        largest = 0.0
+        for k in range(size):
+            own = block[k, k]
+            best = _best(r[k] + own * w[k], own + l2, l1, nonnegative)
+            step = best - w[k]
+            if step != 0.0:
+                w[k] = best
+                others = block[k]
+                for i in range(size):
+                    r[i] -= step * others[i]
+                largest = max(largest, abs(step))
+        if largest <= 0.5 * tolerance:
+            break
+    b[working] = w
