@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,24 +72,31 @@ class Fit:
     history: list[Mapping[str, float]] = field(default_factory=list)
     converged: bool = True
 
+    @property
+    def precision(self) -> str:
+        """In which it was computed, and is kept."""
+        return str(next(iter(vars(self.model).values())).dtype)
+
 
 @dataclass(frozen=True)
 class Training:
     """The training users' interactions, as models want them.
 
-    `read_gram` gives a fresh X'X at every call, since solvers work in its memory.
+    `read_gram` gives a fresh X'X of the precision asked for at every call, since solvers work in
+    its memory; `dtype` is what they begin with.
     """
 
     x: sp.csr_array
-    read_gram: Callable[[], Matrix]
+    read_gram: Callable[[npt.DTypeLike], Matrix]
     seed: int = 1
     spectrum: tuple[Vector, Matrix] | None = None  # of G, where somebody has computed it already
+    dtype: np.dtype[Any] = np.dtype(np.float32)
 
     @classmethod
     def of(cls, x: sp.csr_array, seed: int = 1, dtype: npt.DTypeLike = np.float32) -> "Training":
         """From the interactions alone: X'X is computed here and kept in memory."""
-        gram = gram_matrix(x, np.dtype(dtype))
-        return cls(x, gram.copy, seed)
+        gram = gram_matrix(x, dtype)
+        return cls(x, gram.astype, seed, dtype=gram.dtype)
 
     @cached_property
     def gram_diagonal(self) -> Vector:
@@ -106,15 +114,15 @@ class Training:
         """That X can have."""
         return int(min(self.x.shape))
 
-    def packed(self) -> PackedGram:
-        return PackedGram(self.read_gram())
+    def packed(self, dtype: npt.DTypeLike) -> PackedGram:
+        return PackedGram(self.read_gram(dtype))
 
     def top_spectrum(self, k: int) -> tuple[Vector, Matrix]:
         """The k largest eigenpairs of G: shared where possible, else computed."""
         if self.spectrum is not None and len(self.spectrum[0]) >= k:
             values, vectors = self.spectrum
             return values[:k], np.ascontiguousarray(vectors[:, :k])
-        gram = self.packed()
+        gram = self.packed(self.dtype)
         return top_eigenpairs(gram.gram_times, self.items, k, gram.dtype, self.seed)
 
 

@@ -13,10 +13,10 @@ from lindrop.models.edlae.fit import fit_edlae, fit_zero_diagonal
 from lindrop.models.full_rank import fit_dlae
 from lindrop.models.full_rank import fit_edlae as fit_full_edlae
 from lindrop.models.popularity import fit_popularity
+from lindrop.models.precision import columns_of
 from lindrop.models.sampled import fit_sampled
 from lindrop.reporting import logger
 
-COLUMNS, SPARE = 14, 2400  # vectors of a low-rank solver at its peak: per rank, and in any case
 RESTED = 2e-3  # relative change of the sampled loss over the last tenth of the epochs
 
 Fits = Iterator[tuple[int, Fit]]
@@ -39,7 +39,7 @@ class Entry:
     def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
         matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
-        columns = COLUMNS * max(ranks) + SPARE if self.low_rank else 0
+        columns = columns_of(max(ranks)) if self.low_rank else 0
         needed = 4.0 * items * (matrices * items + columns)
         require_memory(needed, f"fitting {self.title} to {items:,} items")
 
