@@ -17,6 +17,8 @@ from lindrop.kernels import canonical, sparse_times_dense
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
 
+FLOAT32 = np.dtype(np.float32)
+
 
 @dataclass(frozen=True)
 class FullRank:
@@ -90,7 +92,7 @@ class Training:
     read_gram: Callable[[npt.DTypeLike], Matrix]
     seed: int = 1
     spectrum: tuple[Vector, Matrix] | None = None  # of G, where somebody has computed it already
-    dtype: np.dtype[Any] = np.dtype(np.float32)
+    dtype: np.dtype[Any] = FLOAT32
 
     @classmethod
     def of(cls, x: sp.csr_array, seed: int = 1, dtype: npt.DTypeLike = np.float32) -> "Training":
