@@ -285,7 +285,7 @@ class Given:
 
 
 def best_items(data: Data) -> Step:
-    """Each score read once."""
+    """Each score read once; the heap's K ln(n/K) replacements are not in the bound."""
     users = min(2000, data.items, data.fold_in.shape[0])
     history = sp.csr_array((users, data.items), dtype=np.float32)
     model = Given(data.matrix[:users])
