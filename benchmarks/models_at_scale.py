@@ -104,7 +104,7 @@ def full_rank(folder: Path) -> Step:
     x = load(folder, "train")
     gram_matrix(x[:100, :50])
     yield {}
-    data = Training(x, lambda: gram_matrix(x))
+    data = Training(x, lambda dtype: gram_matrix(x, dtype))
     yield {"seconds": timed(lambda: fit_full_edlae(data, P, RIDGE))[0]}
 
 
@@ -223,7 +223,7 @@ def edlae_fit(folder: Path) -> Step:
     x = load(folder, "train")
     gram_matrix(x[:100, :50])
     yield {}
-    data = Training(x, lambda: gram_matrix(x))
+    data = Training(x, lambda dtype: gram_matrix(x, dtype))
 
     def fit() -> Any:
         ((_, result),) = fit_edlae(data, [RANK], 0.1, 10.0, iterations=20)

@@ -44,6 +44,13 @@ def test_numbers_on_models_are_those_of_the_benchmark():
     assert table in (ROOT / "docs" / "performance.md").read_text()
 
 
+@pytest.mark.parametrize("name", ["precision", "precision_sweep"])
+def test_numbers_on_precision_are_those_of_the_benchmark(name):
+    measured = pd.read_csv(ROOT / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna("")
+    table = measured.to_markdown(index=False, disable_numparse=True)
+    assert table in (ROOT / "docs" / "models.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

@@ -95,6 +95,7 @@ def _trials(
                 row: dict[str, Any] = {"model": name, "rank": rank, **point}
                 row |= _means(fit, fold_in, held_out)
                 row |= {"iterations": len(fit.history), "converged": fit.converged}
+                row |= {"precision": fit.precision}
                 yield row | {"seconds": round(seconds, 3)}
                 progress.advance(1)
                 start = time.perf_counter()

@@ -78,7 +78,7 @@ def invert_small(a: Matrix) -> Matrix:
             ctypes.byref(info),
         )
         if info.value:
-            raise NotPositiveDefinite
+            raise NotPositiveDefinite(inverse.dtype, "a pivot is not positive")
     lower: Matrix = np.tril(inverse)
     lower += np.tril(lower, -1).T
     return lower
@@ -87,7 +87,8 @@ def invert_small(a: Matrix) -> Matrix:
 class NotPositiveDefinite(Unsolvable):
     """A matrix that should be inverted is singular in its precision."""
 
-    def __init__(self) -> None:
+    def __init__(self, precision: np.dtype[Any], reason: str) -> None:
+        self.reason = reason
         super().__init__(
-            "G + Λ̃ is not positive definite in this precision: use a larger λ or dropout p"
+            f"G + Λ̃ is not positive definite in {precision} ({reason}): use a larger λ or dropout p"
         )

@@ -28,15 +28,20 @@ def invert_lower(a: Matrix) -> None:
         pivot = invert_small(a[start:stop, start:stop])
         scaled = y[:, : stop - start]
         product_into(scaled, w, pivot)  # D⁻¹ is symmetric
-        _subtract_lower(a, scaled, w, 0, n)
+        subtract_lower(a, scaled, w)
         _transpose(scaled[:start], a[start:stop, :start])
         a[stop:, start:stop] = scaled[stop:]
         _set_lower(a[start:stop, start:stop], -pivot)
     _negate_lower(a)
 
 
-def _subtract_lower(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> None:
-    """A -= Y W' within the lower triangle of rows and columns start..stop."""
+def subtract_lower(a: Matrix, y: Matrix, w: Matrix) -> None:
+    """A -= Y W' within the lower triangle."""
+    _subtract_within(a, y, w, 0, len(a))
+
+
+def _subtract_within(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> None:
+    """The same in rows and columns start..stop."""
     if stop - start <= LEAF:
         here = slice(start, stop)
         square = np.empty((stop - start, stop - start), a.dtype)
@@ -44,9 +49,9 @@ def _subtract_lower(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> N
         a[here, here] -= np.tril(square)
         return
     middle = (start + stop) // 2
-    _subtract_lower(a, y, w, start, middle)
+    _subtract_within(a, y, w, start, middle)
     product_into(a[middle:stop, start:middle], y[middle:stop], w[start:middle], -1.0, 1.0)
-    _subtract_lower(a, y, w, middle, stop)
+    _subtract_within(a, y, w, middle, stop)
 
 
 def _transpose(a: Matrix, into: Matrix) -> None:

@@ -70,12 +70,18 @@ def _block_lanczos(
 
 
 def _decomposed(matrix: Matrix, k: int) -> tuple[Vector, Matrix]:
-    """The k largest eigenpairs of a symmetric matrix, descending."""
+    """The k largest eigenpairs of a symmetric matrix, descending.
+
+    In float64: an order of magnitude and more lies between the first value and the next ones, and
+    rounding errs by the first.
+    """
     n = len(matrix)
-    values, vectors = sl.eigh(matrix, subset_by_index=(n - k, n - 1))
-    if len(values) < k:  # LAPACK's ssyevr loses some of a cluster, without a word
-        values, vectors = sl.eigh(matrix, driver="evd")
-    return values[: -k - 1 : -1].copy(), vectors[:, : -k - 1 : -1]
+    wide = matrix.astype(np.float64)
+    values, vectors = sl.eigh(wide, subset_by_index=(n - k, n - 1))
+    if len(values) < k:  # LAPACK's syevr loses some of a cluster, without a word
+        values, vectors = sl.eigh(wide, driver="evd")
+    first = slice(None, -k - 1, -1)
+    return values[first].astype(matrix.dtype), vectors[:, first].astype(matrix.dtype)
 
 
 def _orthonormal(rows: Matrix, against: Matrix, rng: np.random.Generator) -> Matrix:

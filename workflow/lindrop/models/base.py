@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from lindrop.gram import gram_matrix
 from lindrop.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
+
+FLOAT32 = np.dtype(np.float32)
 
 
 class Model(Protocol):
@@ -93,18 +95,25 @@ class Fit:
     history: list[Mapping[str, float]] = field(default_factory=list)
     converged: bool = True
 
+    @property
+    def precision(self) -> str:
+        """In which it was computed, and is kept."""
+        return str(next(iter(vars(self.model).values())).dtype)
+
 
 @dataclass(frozen=True)
 class Training:
     """The training users' interactions, as models want them.
 
-    `read_gram` gives a fresh X'X at every call, since solvers work in its memory.
+    `read_gram` gives a fresh X'X of the precision asked for at every call, since solvers work in
+    its memory; `dtype` is what they begin with.
     """
 
     x: sp.csr_array
-    read_gram: Callable[[], Matrix]
+    read_gram: Callable[[npt.DTypeLike], Matrix]
     seed: int = 1
     spectrum: tuple[Vector, Matrix] | None = None  # of G, where somebody has computed it already
+    dtype: np.dtype[Any] = FLOAT32
 
     @classmethod
     def of(
@@ -118,8 +127,9 @@ class Training:
 
         Where that is one too many, `keep=False` has every fit count it again.
         """
-        count = partial(gram_matrix, x, np.dtype(dtype))
-        return cls(x, count().copy if keep else count, seed)
+        dtype = np.dtype(dtype)
+        read = gram_matrix(x, dtype).astype if keep else partial(gram_matrix, x)
+        return cls(x, read, seed, dtype=dtype)
 
     @cached_property
     def gram_diagonal(self) -> Vector:
@@ -137,15 +147,15 @@ class Training:
         """That X can have."""
         return int(min(self.x.shape))
 
-    def packed(self) -> PackedGram:
-        return PackedGram(self.read_gram())
+    def packed(self, dtype: npt.DTypeLike) -> PackedGram:
+        return PackedGram(self.read_gram(dtype))
 
     def top_spectrum(self, k: int) -> tuple[Vector, Matrix]:
         """The k largest eigenpairs of G: shared where possible, else computed."""
         if self.spectrum is not None and len(self.spectrum[0]) >= k:
             values, vectors = self.spectrum
             return values[:k], np.ascontiguousarray(vectors[:, :k])
-        gram = self.packed()
+        gram = self.packed(self.dtype)
         return top_eigenpairs(gram.gram_times, self.items, k, gram.dtype, self.seed)
 
 

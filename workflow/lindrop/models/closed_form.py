@@ -6,6 +6,7 @@ from lindrop.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
 from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
+from lindrop.models.precision import inverted
 
 
 def fit_weight_decay(data: Training, rank: int, ridge: float) -> Fit:
@@ -31,9 +32,8 @@ def _positive(values: Vector) -> Vector:
 
 def fit_dropout_l2(data: Training, rank: int, p: float, ridge: float) -> Fit:
     """Row 3, ‖X - XUV'‖² + ‖Λ̃^½ UV'‖²: B = C G E E', E the top eigenvectors of G C G."""
-    gram = data.packed()
-    penalty = dropout_penalty(gram.gram_diagonal, p, ridge)
-    gram.invert(penalty)
+    penalty = dropout_penalty(data.gram_diagonal, p, ridge)
+    gram = inverted(data, penalty, rank)
     _, vectors = regularised_spectrum(gram, penalty, rank, data.seed)
     return Fit(LowRank(ridge_regression(gram, penalty, vectors), vectors))
 

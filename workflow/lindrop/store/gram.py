@@ -42,7 +42,7 @@ class Provenance:
 
 @dataclass(frozen=True)
 class GramCache:
-    matrix: npt.NDArray[np.float32]
+    matrix: Matrix
     diagonal: npt.NDArray[np.float32]
     provenance: Provenance
 
@@ -66,7 +66,11 @@ def write_gram(path: str | Path, gram: Matrix, provenance: Provenance) -> None:
         file.attrs["items"] = items
 
 
-def read_gram(path: str | Path, expected_split_sha256: str | None = None) -> GramCache:
+def read_gram(
+    path: str | Path,
+    expected_split_sha256: str | None = None,
+    dtype: npt.DTypeLike = np.float32,
+) -> GramCache:
     """The matrix, read straight into its place; refused if it is damaged or of another split."""
     with _opened(path, expected_split_sha256) as (file, provenance):
         items = int(file.attrs["items"])
@@ -74,8 +78,9 @@ def read_gram(path: str | Path, expected_split_sha256: str | None = None) -> Gra
             found = file[name].shape if name in file else "absent"
             if found != shape:
                 raise _damaged(path, f"{name} is {found}, not {shape}")
-        require_memory(needed_bytes(items), f"reading {path} ({items:,} items)")
-        matrix = np.empty((items, items), np.float32)
+        matrix_bytes = needed_bytes(items, itemsize=np.dtype(dtype).itemsize)
+        require_memory(matrix_bytes, f"reading {path} ({items:,} items)")
+        matrix = np.empty((items, items), dtype)
         try:
             for rows in _row_blocks(items):
                 file["gram"].read_direct(matrix, rows, rows)

@@ -15,7 +15,7 @@ def read_training(
     digest = read_split_sha256(split)
     return Training(
         x=read_split_matrix(split, "train"),
-        read_gram=lambda: read_gram(gram, digest).matrix,
+        read_gram=lambda dtype: read_gram(gram, digest, dtype).matrix,
         seed=seed,
         spectrum=None if spectrum is None else read_spectrum(spectrum, digest),
     )

@@ -11,6 +11,7 @@ from lindrop.models.closed_form import regularised_spectrum, ridge_regression
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.als import ExactEncoder
 from lindrop.models.edlae.objective import Problem
+from lindrop.models.precision import inverted
 from lindrop.reporting import logger
 
 
@@ -62,10 +63,9 @@ def _by_admm(
 ) -> Iterator[tuple[int, Fit]]:
     omega = problem.penalty + automatic_omega(problem.gram_diagonal + problem.penalty)
     _, vectors = data.top_spectrum(max(ranks))
-    gram = data.packed()
-    gram.invert(problem.penalty + omega)
+    gram = inverted(data, problem.penalty + omega, max(ranks))
     for rank in ranks:
-        decoder = np.ascontiguousarray(vectors[:, :rank])
+        decoder = np.ascontiguousarray(vectors[:, :rank], gram.dtype)
         encoder = ridge_regression(gram, problem.penalty + omega, decoder)
         run = Admm(gram, problem, omega, encoder, decoder)
         monitor = _Monitor(problem, tolerance)
@@ -79,8 +79,7 @@ def _by_admm(
 def _by_exact_als(
     data: Training, problem: Problem, ranks: Sequence[int], iterations: int, tolerance: float
 ) -> Iterator[tuple[int, Fit]]:
-    gram = data.packed()
-    gram.invert(problem.penalty)
+    gram = inverted(data, problem.penalty, max(ranks), matrices=2)
     _, vectors = regularised_spectrum(gram, problem.penalty, max(ranks), data.seed)
     start = ridge_regression(gram, problem.penalty, vectors)
     for rank in ranks:

@@ -48,7 +48,7 @@ def fit_slim(
     penalty = Penalty(l1, l2, nonnegative, tolerance)
     parts, progress = spread(data.items), Progress("SLIM", data.items, unit="columns")
     solved, unsolved = [], 0
-    for rows, failed in solve(data.read_gram(), parts, penalty, start):
+    for rows, failed in solve(data.read_gram(np.float32), parts, penalty, start):
         solved.append(rows)
         unsolved += failed
         progress.advance(rows.shape[0])

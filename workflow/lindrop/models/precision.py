@@ -1,0 +1,54 @@
+"""In which precision C = (G + Λ̃)⁻¹ is made: float32, and float64 where that would be seen."""
+
+import numpy as np
+import numpy.typing as npt
+
+from lindrop.arrays import Vector
+from lindrop.errors import Unsolvable
+from lindrop.linalg.blas import NotPositiveDefinite
+from lindrop.linalg.packed import NOISE, PackedGram
+from lindrop.memory import available_bytes, solver_bytes
+from lindrop.models.base import Training
+from lindrop.reporting import logger
+
+SEEN = 1e-5  # error of B that ranking metrics may show in their fifth digit
+
+
+def inverted(data: Training, penalty: Vector, rank: int = 0, matrices: int = 1) -> PackedGram:
+    """G with C = (G + dMat(penalty))⁻¹; all that follows is computed in the precision of the two.
+
+    Where float32 is not enough, G is read once more, in float64, if there is room for what a solver
+    then keeps; if not, float32 may err visibly, but never by as much as noise.
+    """
+    if data.dtype == np.float64:
+        return _inverted(data, np.float64, penalty, NOISE)
+    needed = 2 * solver_bytes(data.items, rank, matrices)
+    if needed > available_bytes():
+        return _without_room(data, penalty, needed)
+    try:
+        return _inverted(data, np.float32, penalty, SEEN)
+    except NotPositiveDefinite as error:
+        logger.info("float32 is not enough (%s): once more, in float64", error.reason)
+    # only here: the exception held on to the first buffer
+    return _inverted(data, np.float64, penalty, NOISE)
+
+
+def _without_room(data: Training, penalty: Vector, needed: float) -> PackedGram:
+    try:
+        return _inverted(data, np.float32, penalty, NOISE)
+    except NotPositiveDefinite as error:
+        raise Unsolvable(
+            f"{error}; or more memory: float64 needs {needed / 1e9:,.1f} GB"
+        ) from error
+
+
+def _inverted(data: Training, dtype: npt.DTypeLike, penalty: Vector, allowed: float) -> PackedGram:
+    gram = data.packed(dtype)
+    gram.invert(penalty, allowed)
+    if gram.error > SEEN:
+        logger.warning(
+            "C errs by %.0e in %s: the last digits of ranking metrics are not certain",
+            gram.error,
+            gram.dtype,
+        )
+    return gram
