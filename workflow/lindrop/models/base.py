@@ -97,8 +97,9 @@ class Fit:
 
     @property
     def precision(self) -> str:
-        """In which it was computed, and is kept."""
-        return str(next(iter(vars(self.model).values())).dtype)
+        """In which it was computed, and is kept; nothing of a model without weights."""
+        types = (getattr(part, "dtype", np.dtype(int)) for part in vars(self.model).values())
+        return next((str(dtype) for dtype in types if dtype.kind == "f"), "")
 
 
 @dataclass(frozen=True)
