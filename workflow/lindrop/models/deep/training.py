@@ -91,8 +91,9 @@ class _Training:
 
     def epoch(self, validation: Validation) -> None:
         loss = self._pass()
-        metrics = summary(evaluate(self.network, *validation))["mean"]
-        self.history.append({"epoch": self.epochs + 1, "loss": loss, **dict(metrics)})
+        means = summary(evaluate(self.network, *validation))["mean"]
+        metrics = {str(metric): float(mean) for metric, mean in means.items()}
+        self.history.append({"epoch": self.epochs + 1, "loss": loss, **metrics})
         if self.best_epoch == self.epochs:
             self.best = self.network.perceptron()
 
