@@ -1,8 +1,9 @@
 """Mult-VAE, Mult-DAE and CDAE beside those of RecBole: same training users, our evaluator.
 
     python3.11 -m venv .venv-recbole
-    .venv-recbole/bin/pip install --require-hashes -r benchmarks/peers_recbole/requirements.lock
+    .venv-recbole/bin/pip install --require-hashes -r requirements-deep.txt
     .venv-recbole/bin/pip install -r requirements-deep.in
+    .venv-recbole/bin/pip install --require-hashes -r benchmarks/peers_recbole/requirements.lock
     OMP_NUM_THREADS=1 PYTHONPATH=workflow .venv-recbole/bin/python benchmarks/recbole_deep.py \\
         ml-100k.zip 1 2 3 4 5
 
@@ -10,7 +11,7 @@ RecBole's own protocol ranks items of users it has trained on. Here its models, 
 trainer see our training users only; both sides train for the same epochs, with the same
 hyper-parameters, and after every epoch score the validation users from their fold-in. The epoch
 with the best nDCG@100 is tested. Writes benchmarks/results/recbole.csv: means over the seeds given,
-their standard errors, and the difference in standard errors of it.
+their standard errors, and what RecBole is off by, nDCG@100 first, in those of the difference.
 
 What is changed in RecBole, from outside:
 - It reads names that NumPy 2 has no more; they are given back.
@@ -22,6 +23,7 @@ penalty (RecBole's is the norm, not its square). First weights are normal there,
 the same variance.
 """
 
+import contextlib
 import logging
 import sys
 import tempfile
@@ -46,7 +48,6 @@ from lindrop.evaluation import METRICS, Model, evaluate, summary
 from lindrop.models.base import Training
 from lindrop.models.deep.fit import fit_cdae, fit_mult_dae, fit_mult_vae
 from lindrop.models.deep.training import CRITERION, Validation
-from lindrop.models.registry import fit
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "recbole.csv"
 EPOCHS, BATCH, LATENT, HIDDEN, P = 100, 100, 200, 600, 0.5
@@ -67,6 +68,7 @@ COMMON: dict[str, Any] = {
     "train_batch_size": BATCH,
     "learning_rate": 1e-3,
     "use_gpu": False,
+    "data_path": ".",
     "show_progress": False,
     "state": "ERROR",
 }
@@ -136,14 +138,12 @@ def means(model: Model, parts: Split, part: str) -> Means:
 
 def read_by_recbole(parts: Split, model: type, options: dict[str, Any], seed: int):
     """Its configuration, training data, and its numbers of our items."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / NAME).mkdir()
-        rows = pd.DataFrame({"user:token": parts.train.uid, "item:token": parts.train.sid})
-        rows.to_csv(Path(folder) / NAME / f"{NAME}.inter", sep="\t", index=False)
-        settings = COMMON | options | {"seed": seed, "data_path": folder}
-        config = Config(model=model, dataset=NAME, config_dict=settings)
-        init_seed(seed, reproducibility=True)
-        loader, *_ = data_preparation(config, create_dataset(config))
+    Path(NAME).mkdir(exist_ok=True)
+    rows = pd.DataFrame({"user:token": parts.train.uid, "item:token": parts.train.sid})
+    rows.to_csv(Path(NAME) / f"{NAME}.inter", sep="\t", index=False)
+    config = Config(model=model, dataset=NAME, config_dict=COMMON | options | {"seed": seed})
+    init_seed(seed, reproducibility=True)
+    loader, *_ = data_preparation(config, create_dataset(config))
     tokens = [str(item) for item in range(len(parts.items))]
     return config, loader, loader.dataset.token2id("item", tokens)
 
@@ -207,26 +207,27 @@ def runs(parts: Split) -> Iterator[tuple[str, str, Callable[[int], Means]]]:
 
 
 def over_seeds(found: pd.DataFrame) -> dict[str, float]:
-    spread = found.std(ddof=1) / np.sqrt(len(found))
-    return {
-        column: value
-        for metric in METRICS
-        for column, value in (
-            (metric, round(found[metric].mean(), 5)),
-            (f"se {metric}", round(spread[metric], 5)),
-        )
-    }
+    """Of every metric the mean, and its standard error."""
+    errors = found.std(ddof=1) / np.sqrt(len(found))
+    return found.mean().to_dict() | {f"se {metric}": errors[metric] for metric in METRICS}
 
 
-def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """With the difference to ours of the same model, in standard errors of the difference."""
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean ± standard error; of others the difference to ours of the same model, in its own."""
     ours = table[table["by"] == "lindrop"].set_index("model").reindex(table["model"])
+    columns = {name: table[name] for name in ("model", "by", "seeds")}
+    off = []
     for metric in METRICS:
-        error = np.hypot(table[f"se {metric}"].to_numpy(), ours[f"se {metric}"].to_numpy())
-        difference = table[metric].to_numpy() - ours[metric].to_numpy()
-        with np.errstate(invalid="ignore"):  # ours beside itself, with an error of 0
-            table[f"off by se {metric}"] = (difference / error).round(2)
-    return table
+        mean, error = table[metric], table[f"se {metric}"]
+        columns[metric] = [f"{m:.4f} ± {e:.4f}" for m, e in zip(mean, error, strict=True)]
+        of_difference = np.hypot(error, ours[f"se {metric}"].to_numpy())
+        off.append((mean - ours[metric].to_numpy()) / of_difference)
+    beside = table["by"].ne("lindrop") & off[0].notna()
+    columns["off by standard errors"] = [
+        ", ".join(f"{each:+.1f}" for each in row) if has else ""
+        for has, row in zip(beside, zip(*off, strict=True), strict=True)
+    ]
+    return pd.DataFrame(columns)
 
 
 def main(path: str, *seeds: str) -> None:
@@ -236,13 +237,13 @@ def main(path: str, *seeds: str) -> None:
     torch.set_num_threads(1)
     ratings = read_interactions(path, "movielens", min_rating=3.5)
     parts = split(ratings, Protocol(heldout_users=100, min_rating=3.5, min_user_interactions=5))
-    popularity = means(fit("popularity", Training.of(parts.matrix("train"))).model, parts, "test")
-    rows = [{"model": "popularity", "by": "lindrop", "seeds": 1, **popularity.round(5)}]
-    for model, by, run in runs(parts):
-        found = pd.DataFrame([run(int(seed)) for seed in seeds])
-        rows.append({"model": model, "by": by, "seeds": len(found), **over_seeds(found)})
-        print(rows[-1], flush=True)
-    table = compared(pd.DataFrame(rows))
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # RecBole writes there
+        for model, by, run in runs(parts):
+            found = pd.DataFrame([run(int(seed)) for seed in seeds])
+            rows.append({"model": model, "by": by, "seeds": len(found), **over_seeds(found)})
+            print(rows[-1], flush=True)
+    table = shown(pd.DataFrame(rows))
     table.to_csv(OUTPUT, index=False)
     print(table.to_markdown(index=False))
 
