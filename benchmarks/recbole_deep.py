@@ -105,6 +105,9 @@ class WholeNoise(MultiVAE):
         return mu + torch.randn_like(mu) * torch.exp(logvar / 2)
 
 
+WholeNoise.__name__ = MultiVAE.__name__  # by which RecBole knows that a batch is one of users
+
+
 def logits_of_vae(model, x):
     return model.forward(x)[0]
 
