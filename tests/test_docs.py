@@ -82,6 +82,15 @@ def test_numbers_on_dropout_are_those_of_the_runs(name, shown):
     assert table in (ROOT / "docs" / "dropout.md").read_text()
 
 
+def test_numbers_beside_recbole_are_those_of_the_run():
+    measured = pd.read_csv(ROOT / "benchmarks" / "results" / "recbole.csv", dtype=str).fillna("")
+    table = measured.to_markdown(index=False, disable_numparse=True)
+    assert table in (ROOT / "docs" / "deep.md").read_text()
+    off = measured["off by standard errors"].str.findall(r"[+-][\d.]+").explode().dropna()
+    assert len(off) == 12
+    assert off.astype(float).abs().max() <= 2
+
+
 def test_numbers_of_the_findings_are_those_of_the_errata():
     readme, errata = ((ROOT / name).read_text() for name in ("README.md", "docs/errata.md"))
     findings = readme[readme.index("## Five findings") :].split("\n\n|")[0]

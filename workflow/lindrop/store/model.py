@@ -6,6 +6,8 @@ encoder, decoder         float    U and V, items × rank
 indptr, indices, data             B, of a sparse item-item model, in CSR form
 item_factors, alpha, ridge        Y, α and λ of WMF
 counts                   float    of popularity
+weights_1, bias_1, …     float    layers of a perceptron, with
+tanh, normalised         bool     which of them tanh follows, and whether rows enter with length 1
 history                  float    one column per name in its attribute `columns` (iterative solvers)
 attributes  model (registry name), parameters (JSON), converged, split_sha256
 """
@@ -23,7 +25,9 @@ import scipy.sparse as sp
 from lindrop.data.interactions import Ids
 from lindrop.errors import UserError
 from lindrop.evaluation import top_items
+from lindrop.kernels import Array
 from lindrop.models.base import Fit, FullRank, LowRank, Model, Popularity, SparseItems
+from lindrop.models.deep.model import Perceptron
 from lindrop.models.wmf import WeightedFactors
 from lindrop.store.hdf5 import create_file, open_file, read_ids, write_ids
 
@@ -72,7 +76,7 @@ def write_model(
     parameters: Mapping[str, Any] | None = None,
     split_sha256: str = "",
 ) -> None:
-    parts = {part: np.asarray(getattr(fit.model, part)) for part in PARTS[type(fit.model)]}
+    parts = _parts(fit.model)
     with create_file(path, KIND, {}, [*parts.values(), items]) as file:
         write_ids(file, "items", items)
         for part, values in parts.items():
@@ -86,19 +90,29 @@ def write_model(
 
 def read_model(path: str | Path) -> SavedModel:
     with open_file(path, KIND) as file:
-        for kind, names in PARTS.items():
-            if all(name in file for name in names):
-                model: Model = kind(*(file[name][()] for name in names))
-                break
-        else:
-            raise UserError(f"{path}: holds no model; delete it and rerun")
         return SavedModel(
             name=str(file.attrs["model"]),
-            fit=Fit(model, read_history(file), bool(file.attrs["converged"])),
+            fit=Fit(_read_parts(file), read_history(file), bool(file.attrs["converged"])),
             items=read_ids(file, "items"),
             parameters=json.loads(file.attrs["parameters"]),
             split_sha256=str(file.attrs["split_sha256"]),
         )
+
+
+def _parts(model: Model) -> dict[str, Array]:
+    if isinstance(model, Perceptron):
+        return model.parts()
+    return {part: np.asarray(getattr(model, part)) for part in PARTS[type(model)]}
+
+
+def _read_parts(file: h5py.File) -> Model:
+    if "weights_1" in file:
+        return Perceptron.of({name: file[name][()] for name in file if name != "items"})
+    for kind, names in PARTS.items():
+        if all(name in file for name in names):
+            model: Model = kind(*(file[name][()] for name in names))
+            return model
+    raise UserError(f"{file.filename}: holds no model; delete it and rerun")
 
 
 def write_history(group: h5py.Group, fit: Fit) -> None:

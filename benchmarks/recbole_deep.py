@@ -1,0 +1,255 @@
+"""Mult-VAE, Mult-DAE and CDAE beside those of RecBole: same training users, our evaluator.
+
+    python3.11 -m venv .venv-recbole
+    .venv-recbole/bin/pip install --require-hashes -r requirements-deep.txt
+    .venv-recbole/bin/pip install -r requirements-deep.in
+    .venv-recbole/bin/pip install --require-hashes -r benchmarks/peers_recbole/requirements.lock
+    OMP_NUM_THREADS=1 PYTHONPATH=workflow .venv-recbole/bin/python benchmarks/recbole_deep.py \\
+        ml-100k.zip 1 2 3 4 5
+
+RecBole's own protocol ranks items of users it has trained on. Here its models, its loader and its
+trainer see our training users only; both sides train for the same epochs, with the same
+hyper-parameters, and after every epoch score the validation users from their fold-in. The epoch
+with the best nDCG@100 is tested. Writes benchmarks/results/recbole.csv: means over the seeds given,
+their standard errors, and what RecBole is off by, nDCG@100 first, in those of the difference.
+
+What is changed in RecBole, from outside:
+- It reads names that NumPy 2 has no more; they are given back.
+- Mult-VAE samples with a hundredth of the standard deviation that its encoder gives, so that the
+  divergence is not that of the objective. It is run so (`as shipped`) and with the whole one.
+- A held-out user of CDAE has no vector: the mean of the training users' is taken, as by ours.
+What is changed in ours, for RecBole has no other: CDAE has the logistic cost over all zeros, and no
+penalty (RecBole's is the norm, not its square). First weights are normal there, uniform here, with
+the same variance.
+"""
+
+import contextlib
+import logging
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import torch
+from recbole.config import Config
+from recbole.data import create_dataset, data_preparation
+from recbole.model.general_recommender import CDAE, MultiDAE, MultiVAE, SLIMElastic
+from recbole.trainer import Trainer
+from recbole.utils import init_seed
+
+from lindrop.data.formats import read_interactions
+from lindrop.data.split import Protocol, Split, split
+from lindrop.evaluation import METRICS, Model, evaluate, summary
+from lindrop.models.base import Training
+from lindrop.models.deep.fit import fit_cdae, fit_mult_dae, fit_mult_vae
+from lindrop.models.deep.training import CRITERION, Validation
+
+OUTPUT = Path(__file__).resolve().parent / "results" / "recbole.csv"
+EPOCHS, BATCH, LATENT, HIDDEN, P = 100, 100, 200, 600, 0.5
+BETA, ANNEAL_STEPS = 0.2, 3000
+RIDGE = 0.01  # of Mult-DAE; to Adam's weight decay, the gradient's factor 2 and the batch belong
+SLIM = {"alpha": 0.2, "l1_ratio": 0.02, "positive_only": True, "hide_item": True}  # its defaults
+NAME = "split"
+
+GONE = {"float_": np.float64, "complex_": np.complex128, "unicode_": np.str_}  # from NumPy 2
+
+Means = pd.Series
+COMMON: dict[str, Any] = {
+    "USER_ID_FIELD": "user",
+    "ITEM_ID_FIELD": "item",
+    "load_col": {"inter": ["user", "item"]},
+    "eval_args": {"split": {"RS": [1, 0, 0]}, "order": "RO", "group_by": None, "mode": "full"},
+    "train_neg_sample_args": None,
+    "train_batch_size": BATCH,
+    "learning_rate": 1e-3,
+    "use_gpu": False,
+    "data_path": ".",
+    "show_progress": False,
+    "state": "ERROR",
+}
+VAE = {
+    "mlp_hidden_size": [HIDDEN],
+    "latent_dimension": 2 * LATENT,  # mean and log variance together
+    "dropout_prob": P,
+    "anneal_cap": BETA,
+    "total_anneal_steps": ANNEAL_STEPS,
+}
+DAE = {
+    "mlp_hidden_size": [],
+    "latent_dimension": LATENT,
+    "dropout_prob": P,
+    "weight_decay": 2 * RIDGE / BATCH,
+}
+CDAE_OPTIONS = {
+    "loss_type": "BCE",
+    "hid_activation": "tanh",
+    "out_activation": "sigmoid",
+    "embedding_size": LATENT,
+    "corruption_ratio": P,
+    "reg_weight_1": 0.0,
+    "reg_weight_2": 0.0,
+}
+
+
+class WholeNoise(MultiVAE):
+    """Mult-VAE that samples from the Gaussian whose divergence it pays for."""
+
+    def reparameterize(self, mu, logvar):
+        if not self.training:
+            return mu
+        return mu + torch.randn_like(mu) * torch.exp(logvar / 2)
+
+
+WholeNoise.__name__ = MultiVAE.__name__  # by which RecBole knows that a batch is one of users
+
+
+def logits_of_vae(model, x):
+    return model.forward(x)[0]
+
+
+def logits_of_dae(model, x):
+    return model.forward(x)
+
+
+def logits_of_cdae(model, x):
+    vectors = model.h_user.weight[1:]  # 0 stands for nobody
+    return model.out_layer(model.h_act(model.h_item(x) + vectors.mean(0)))
+
+
+class Scored:
+    """A model of RecBole, as our evaluator asks it; `columns` are its numbers of our items."""
+
+    def __init__(self, model, logits: Callable[..., torch.Tensor], columns: np.ndarray):
+        self.model, self.logits, self.columns = model, logits, columns
+
+    def scores(self, x: sp.csr_array) -> np.ndarray:
+        rows = torch.zeros(x.shape[0], self.model.n_items)
+        rows[:, self.columns] = torch.from_numpy(x.toarray().astype(np.float32))
+        with torch.no_grad():
+            return self.logits(self.model.eval(), rows).numpy()[:, self.columns]
+
+
+def means(model: Model, parts: Split, part: str) -> Means:
+    per_user = evaluate(model, parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out"))
+    return summary(per_user)["mean"]
+
+
+def read_by_recbole(parts: Split, model: type, options: dict[str, Any], seed: int):
+    """Its configuration, training data, and its numbers of our items."""
+    Path(NAME).mkdir(exist_ok=True)
+    rows = pd.DataFrame({"user:token": parts.train.uid, "item:token": parts.train.sid})
+    rows.to_csv(Path(NAME) / f"{NAME}.inter", sep="\t", index=False)
+    config = Config(model=model, dataset=NAME, config_dict=COMMON | options | {"seed": seed})
+    init_seed(seed, reproducibility=True)
+    loader, *_ = data_preparation(config, create_dataset(config))
+    tokens = [str(item) for item in range(len(parts.items))]
+    return config, loader, loader.dataset.token2id("item", tokens)
+
+
+def trained_by_recbole(
+    parts: Split, kind: type, options: dict[str, Any], logits: Callable, seed: int
+) -> Means:
+    """Test metrics at the epoch that validates best."""
+    config, loader, columns = read_by_recbole(parts, kind, options, seed)
+    model = kind(config, loader.dataset)
+    trainer = Trainer(config, model)
+    scored, best, found = Scored(model, logits, columns), -np.inf, Means(dtype=float)
+    for epoch in range(EPOCHS):
+        trainer._train_epoch(loader, epoch)
+        validated = means(scored, parts, "validation")[CRITERION]
+        if validated > best:
+            best, found = validated, means(scored, parts, "test")
+    return found
+
+
+def slim_of_recbole(parts: Split, seed: int) -> Means:
+    """Its coordinate descent visits the coefficients in a random order."""
+    config, loader, columns = read_by_recbole(parts, SLIMElastic, SLIM, seed)
+    np.random.seed(seed)
+    similarity = SLIMElastic(config, loader.dataset).item_similarity.toarray()
+
+    class Slim:
+        def scores(self, x: sp.csr_array) -> np.ndarray:
+            return x @ similarity[np.ix_(columns, columns)]
+
+    return means(Slim(), parts, "test")
+
+
+def trained_by_us(parts: Split, train: Callable, seed: int, **options: Any) -> Means:
+    data = Training.of(parts.matrix("train"), seed)
+    users = Validation(parts.matrix("validation/fold_in"), parts.matrix("validation/held_out"))
+    settings = {"epochs": EPOCHS, "patience": EPOCHS, "batch": BATCH, "threads": 1}
+    ((_, result),) = train(data, [data.items], users, latent=LATENT, p=P, **settings, **options)
+    return means(result.model, parts, "test")
+
+
+def runs(parts: Split) -> Iterator[tuple[str, str, Callable[[int], Means]]]:
+    """Model, whose, and how a seed's test metrics are made."""
+    vae = {"beta": BETA, "anneal_steps": ANNEAL_STEPS, "hidden": HIDDEN}
+    cdae = {"cost": "logistic", "negatives": len(parts.items), "ridge": 0.0}
+
+    def of_recbole(*how: Any) -> Callable[[int], Means]:
+        return lambda seed: trained_by_recbole(parts, *how, seed)
+
+    def of_us(train: Callable, **options: Any) -> Callable[[int], Means]:
+        return lambda seed: trained_by_us(parts, train, seed, **options)
+
+    yield "Mult-DAE", "lindrop", of_us(fit_mult_dae, hidden=0, ridge=RIDGE)
+    yield "Mult-DAE", "RecBole", of_recbole(MultiDAE, DAE, logits_of_dae)
+    yield "CDAE", "lindrop", of_us(fit_cdae, **cdae)
+    yield "CDAE", "RecBole", of_recbole(CDAE, CDAE_OPTIONS, logits_of_cdae)
+    yield "Mult-VAE", "lindrop", of_us(fit_mult_vae, **vae)
+    yield "Mult-VAE", "RecBole", of_recbole(WholeNoise, VAE, logits_of_vae)
+    yield "Mult-VAE", "RecBole as shipped", of_recbole(MultiVAE, VAE, logits_of_vae)
+    yield "SLIM", "RecBole", lambda seed: slim_of_recbole(parts, seed)
+
+
+def over_seeds(found: pd.DataFrame) -> dict[str, float]:
+    """Of every metric the mean, and its standard error."""
+    errors = found.std(ddof=1) / np.sqrt(len(found))
+    return found.mean().to_dict() | {f"se {metric}": errors[metric] for metric in METRICS}
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean ± standard error; of others the difference to ours of the same model, in its own."""
+    ours = table[table["by"] == "lindrop"].set_index("model").reindex(table["model"])
+    columns = {name: table[name] for name in ("model", "by", "seeds")}
+    off = []
+    for metric in METRICS:
+        mean, error = table[metric], table[f"se {metric}"]
+        columns[metric] = [f"{m:.4f} ± {e:.4f}" for m, e in zip(mean, error, strict=True)]
+        of_difference = np.hypot(error, ours[f"se {metric}"].to_numpy())
+        off.append((mean - ours[metric].to_numpy()) / of_difference)
+    beside = table["by"].ne("lindrop") & off[0].notna()
+    columns["off by standard errors"] = [
+        ", ".join(f"{each:+.1f}" for each in row) if has else ""
+        for has, row in zip(beside, zip(*off, strict=True), strict=True)
+    ]
+    return pd.DataFrame(columns)
+
+
+def main(path: str, *seeds: str) -> None:
+    vars(np).update(GONE)
+    warnings.filterwarnings("ignore", module="recbole")
+    logging.getLogger().setLevel(logging.ERROR)
+    torch.set_num_threads(1)
+    ratings = read_interactions(path, "movielens", min_rating=3.5)
+    parts = split(ratings, Protocol(heldout_users=100, min_rating=3.5, min_user_interactions=5))
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # RecBole writes there
+        for model, by, run in runs(parts):
+            found = pd.DataFrame([run(int(seed)) for seed in seeds])
+            rows.append({"model": model, "by": by, "seeds": len(found), **over_seeds(found)})
+            print(rows[-1], flush=True)
+    table = shown(pd.DataFrame(rows))
+    table.to_csv(OUTPUT, index=False)
+    print(table.to_markdown(index=False))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Deep autoencoders for recommendations. Only training needs PyTorch (requirements-deep.in)."""

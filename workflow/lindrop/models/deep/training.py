@@ -1,0 +1,168 @@
+"""Adam on batches of users; the epoch that ranks the validation users best is the result.
+
+As Liang 2018 trains: every epoch takes all users in a new order, then the nDCG@100 of the
+validation users is measured, and the best network is kept. `patience` ends a training that has gone
+that many epochs without a better one.
+"""
+
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from lindrop.dropout.deep import checkpoints
+from lindrop.errors import Unsolvable, UserError
+from lindrop.evaluation import evaluate, summary
+from lindrop.models.deep.model import Perceptron
+from lindrop.models.deep.networks import Autoencoder, Batch
+from lindrop.reporting import Progress, logger
+
+CRITERION = "ndcg@100"
+SAVED_SECONDS = 5.0  # a checkpoint follows an epoch, but not every one of short epochs
+
+History = list[dict[str, float]]
+
+
+class Validation(NamedTuple):
+    """The users who decide when to stop: what is known of them, and what is to be found."""
+
+    fold_in: sp.csr_array
+    held_out: sp.csr_array
+
+
+class Settings(NamedTuple):
+    """What a training depends on beside network and data; the published values."""
+
+    epochs: int = 200
+    batch: int = 500
+    learning_rate: float = 1e-3
+    patience: int = 200
+    seed: int = 1  # of order, dropout and noise
+    threads: int = 2  # the last digits depend on it, so it must not follow the machine's cores
+
+
+class Trained(NamedTuple):
+    """The best network, and a row per epoch."""
+
+    model: Perceptron
+    history: History
+
+
+class _Training:
+    """A network and whatever else an epoch changes."""
+
+    def __init__(self, network: Autoencoder, x: sp.csr_array, settings: Settings):
+        self.network, self.x, self.settings = network, x, settings
+        self.optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+        self.history: History = []
+        self.best = network.perceptron()
+
+    @property
+    def epochs(self) -> int:
+        return len(self.history)
+
+    @property
+    def best_epoch(self) -> int:
+        return best_epoch(self.history)
+
+    @property
+    def done(self) -> bool:
+        out_of_patience = self.epochs - self.best_epoch >= self.settings.patience
+        return self.epochs == self.settings.epochs or out_of_patience
+
+    def state(self) -> checkpoints.State:
+        return {
+            "network": self.network.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "history": self.history,
+            "best": {name: torch.from_numpy(part) for name, part in self.best.parts().items()},
+        }
+
+    def restore(self, state: checkpoints.State) -> None:
+        self.network.load_state_dict(state["network"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.history = state["history"]
+        self.best = Perceptron.of({name: part.numpy() for name, part in state["best"].items()})
+
+    def epoch(self, validation: Validation) -> None:
+        loss = self._pass()
+        means = summary(evaluate(self.network, *validation))["mean"]
+        metrics = {str(metric): float(mean) for metric, mean in means.items()}
+        self.history.append({"epoch": self.epochs + 1, "loss": loss, **metrics})
+        if self.best_epoch == self.epochs:
+            self.best = self.network.perceptron()
+
+    def _pass(self) -> float:
+        """All users once; the mean of their losses, each before its step.
+
+        Every epoch has random numbers of its own: it matters not where a run resumes.
+        """
+        stream = np.random.SeedSequence(self.settings.seed, spawn_key=(self.epochs,))
+        rng = np.random.default_rng(stream)
+        order, size = rng.permutation(self.x.shape[0]), self.settings.batch
+        starts, total = range(0, len(order), size), 0.0
+        for number, start in enumerate(starts):
+            users = order[start : start + size]
+            batch = Batch(users, self.x[users], self.epochs * len(starts) + number)
+            total += self._step(batch, rng) * len(users)
+        return total / len(order)
+
+    def _step(self, batch: Batch, rng: np.random.Generator) -> float:
+        loss = self.network.loss(batch, rng)
+        value = loss.item()
+        if not math.isfinite(value):
+            raise Unsolvable(
+                f"training diverged in epoch {self.epochs + 1}: set a smaller learning rate"
+            )
+        self.optimiser.zero_grad()
+        torch.autograd.backward(loss)
+        self.optimiser.step()
+        return value
+
+
+def train(
+    network: Autoencoder,
+    x: sp.csr_array,
+    validation: Validation,
+    settings: Settings,
+    checkpoint: Path | None,
+    source: Mapping[str, Any],
+) -> Trained:
+    """Train to the end; on from the checkpoint if it is of the same training.
+
+    `source` says, in JSON's types, what this function is not told: which network and data. The
+    checkpoint stays: it is the caller's to delete once the result is safe.
+    """
+    _require_somebody(validation)
+    torch.set_num_threads(settings.threads)
+    training, of = _Training(network, x, settings), {**source, "settings": settings._asdict()}
+    if checkpoint and (state := checkpoints.load(checkpoint, of)):
+        training.restore(state)
+        logger.info("%s: %d epochs are done", checkpoint, training.epochs)
+    progress = Progress("training", settings.epochs, unit="epochs")
+    progress.resume_at(training.epochs)
+    saved = time.monotonic()
+    while not training.done:
+        training.epoch(validation)
+        progress.advance(1)
+        if checkpoint and time.monotonic() - saved >= SAVED_SECONDS:
+            checkpoints.save(checkpoint, training.state(), of)
+            saved = time.monotonic()
+    row = training.history[training.best_epoch - 1]
+    logger.info("epoch %d of %d is the best: %s", row["epoch"], training.epochs, row[CRITERION])
+    return Trained(training.best, training.history)
+
+
+def best_epoch(history: History) -> int:
+    """The first of the best ones, counted from 1; 0 before any."""
+    return 1 + int(np.argmax([row[CRITERION] for row in history])) if history else 0
+
+
+def _require_somebody(validation: Validation) -> None:
+    if not validation.held_out.nnz:
+        raise UserError("no validation user has held-out items, so nothing tells when to stop")
