@@ -114,7 +114,7 @@ class _Training:
 
     def _step(self, batch: Batch, rng: np.random.Generator) -> float:
         loss = self.network.loss(batch, rng)
-        value = loss.item()
+        value = float(loss.item())
         if not math.isfinite(value):
             raise Unsolvable(
                 f"training diverged in epoch {self.epochs + 1}: set a smaller learning rate"
