@@ -29,6 +29,7 @@ FILES = {
     "tune": ["tuning/{dataset}/{model}/{chunk}.csv"],
     "fit": ["metrics/{dataset}/{model}.h5", "models/{dataset}/{model}.h5"],
 }
+SETS = ["ml-20m", "netflix", "msd"]
 RANK = 1000
 LOW_RANK = {"spectrum", "tune", "fit"}
 
@@ -96,7 +97,10 @@ def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
     )
     return (
         cells.pivot(index="job", columns="set", values="needs")
-        .reindex(index=cells["job"].unique(), columns=cells["set"].unique())
+        .reindex(
+            index=cells["job"].unique(),
+            columns=[name for name in SETS if name in set(cells["set"])],
+        )
         .fillna("")
         .reset_index()
         .rename_axis(columns=None)

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from conftest import ROOT
 from models_at_scale import OUTPUT, summary_table
+from rules_at_scale import OUTPUT as RULES
+from rules_at_scale import needs_table
 
 PAGES = [
     ROOT / "README.md",
@@ -49,6 +51,11 @@ def test_numbers_on_precision_are_those_of_the_benchmark(name):
     measured = pd.read_csv(ROOT / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna("")
     table = measured.to_markdown(index=False, disable_numparse=True)
     assert table in (ROOT / "docs" / "models.md").read_text()
+
+
+def test_numbers_on_clusters_are_those_of_the_benchmark_files():
+    table = needs_table(pd.read_csv(RULES)).to_markdown(index=False, disable_numparse=True)
+    assert table in (ROOT / "docs" / "cluster.md").read_text()
 
 
 @pytest.mark.parametrize(

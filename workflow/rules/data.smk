@@ -124,7 +124,7 @@ rule split:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, input, attempt: attempt * (500 + 12 * input.size_mb),
+        mem_mb=lambda wildcards, input, attempt: attempt * (500 + 18 * input.size_mb),
         runtime=grows(60),
         disk_mb=lambda wildcards, input: 10 + 2 * input.size_mb,
     params:
