@@ -14,6 +14,11 @@ SHARED = Path(os.environ.get("LINDROP_REAL_DATA", ROOT.parent / "shared" / "data
 BIN = ROOT / ".venv" / "bin"
 
 
+def pytest_collection_modifyitems(items):
+    """Files of whole runs first: begun last, one would leave a worker alone for minutes."""
+    items.sort(key=lambda item: not item.path.name.startswith(("test_workflow", "test_killed")))
+
+
 @pytest.fixture(scope="session")
 def shared():
     """Real data that cannot be committed; the tests that need it skip where it is absent."""
