@@ -157,6 +157,11 @@ def test_paper_stands_only_beside_its_own_dataset(results):
     assert set(deep["params"]) == {"not fitted: make deep"}
     assert one(deep, model="mult_vae", metric="recall@50")["paper"] == 0.444
 
+    trained = shown_table1([Column("netflix", results | {"cdae": fabricated(99)}, paper)])
+    ours = fabricated(99).per_user[:, 1].mean()
+    difference = f"{ours - 0.343:+.4f}".replace("-", "−")
+    assert f"[0.343; {difference}]" in one(trained, model="CDAE")["Recall@20"]
+
     shown = shown_table1(columns)
     assert "[" not in shown[shown["dataset"] == "synthetic"].to_csv()
     cell = one(shown, dataset="netflix", model="EDLAE")["nDCG@100"]

@@ -180,6 +180,21 @@ def test_a_grid_of_one_point_needs_no_validation(data, users):
         only_choice(OPTIONS, [3])
 
 
+def test_what_a_killed_process_took_counts(data, users):
+    entry = REGISTRY["popularity"]
+
+    def resumed(data, ranks):
+        ((rank, whole),) = entry.fit(data, ranks)
+        yield rank, replace(whole, earlier_seconds=1000.0)
+
+    models, ranks = {"resumed": replace(entry, fit=resumed)}, [data.items]
+    results = refit(data, "resumed", only_choice({}, ranks), {}, *users, models=models)
+    ((tested, _),) = results.values()
+    assert 1000 <= tested.cost.seconds < 1010
+    (row,) = tune(data, "resumed", [{}], ranks, {}, *users, models=models).to_dict("records")
+    assert 1000 <= row["seconds"] < 1010
+
+
 def test_a_grid_whose_one_model_is_zero_is_refused(data, users):
     options = {"lambda": [1e9]}
     with pytest.raises(

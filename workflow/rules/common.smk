@@ -246,15 +246,11 @@ def deep_metrics():
 
     No inputs: the default run neither waits for PyTorch nor trains for hours.
     """
-    states = {
-        f"results/metrics/{name}/{model}.h5": deep_state(name, model)
+    return {
+        file: {"state": deep_state(name, model), "file": file_state(file)}
         for name in DATASETS
         for model in DEEP
-    }
-    return {
-        file: {"state": state, "file": file_state(file)}
-        for file, state in states.items()
-        if Path(file).exists()
+        if Path(file := f"results/metrics/{name}/{model}.h5").exists()
     }
 
 
