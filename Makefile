@@ -39,7 +39,7 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/ruff format --quiet $(CODE)
 	@$(BIN)/snakefmt $(SMK)
 
-deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Figure 2 of Pal 2020), then run
+deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Table 1, Figure 2 of Pal 2020), then run
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(QUIETLY)
 	@$(MAKE) --no-print-directory run
 

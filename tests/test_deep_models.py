@@ -285,6 +285,8 @@ def test_a_killed_training_continues_and_ends_the_same(
         fitted(deep, data, kind, path)
     continued = fitted(deep, data, kind, path)
     same(continued, uninterrupted)
+    assert uninterrupted.earlier_seconds == 0
+    assert (continued.earlier_seconds > 0) == (killed_at > 4), "a checkpoint follows an epoch"
     assert steps[killed_at:] == list(range(killed_at // 4 * 4, 24)), "four batches make an epoch"
     same(fitted(deep, data, kind, path), uninterrupted)
     assert len(steps) == killed_at + 24 - killed_at // 4 * 4, "what is finished is only read"

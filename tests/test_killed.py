@@ -12,13 +12,14 @@ from configurations import RATINGS, SMALL
 from conftest import Project, copy_project
 
 # Fault injection from outside: a module that Python imports at start lets the job of one file hang
-# just before its output is complete, where it is then killed.
+# just before its output is complete, for the first time or a later one, where it is then killed.
 HANG = """
 import os, time
-fsync = os.fsync
+fsync, times = os.fsync, []
 def hang(descriptor):
     name = os.readlink(f"/proc/self/fd/{descriptor}")
-    if os.environ["HANG_AT"] in name:
+    times.extend([name] * (os.environ["HANG_AT"] in name))
+    if len(times) == int(os.environ["HANG_OCCASION"]):
         open(os.environ["HANG_MARK"], "w").close()
         time.sleep(120)
     fsync(descriptor)
@@ -55,17 +56,18 @@ def test_killed_in_the_middle_of_a_rule(rule, victim, project, finished_both, mi
     assert leftovers == []
 
 
-def kill_at(file, victim, project):
+def kill_at(file, victim, project, command=None, occasion=1):
     """Start a run, wait until the job that makes `file` is about to finish it, and kill."""
     mark = project.path("hanging")
     project.write("faults/sitecustomize.py", HANG)
     process = subprocess.Popen(
-        COMMAND.split(),
+        (command or COMMAND).split(),
         cwd=project.folder,
         env=project.env
         | {
             "PYTHONPATH": str(project.path("faults")),
             "HANG_AT": file,
+            "HANG_OCCASION": str(occasion),
             "HANG_MARK": str(mark),
         },
         stdout=subprocess.PIPE,

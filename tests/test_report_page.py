@@ -55,6 +55,7 @@ ERRATUM = {"where": "Theorem 2", "printed": "ρ = r", "corrected": "ρ < r", "ch
 TABLE1 = """dataset,model,row,metric,mean,stderr,n_users,paper,params
 demo,edlae,5,ndcg@100,0.51849,0.002,100,,rank=150 p=0.2 λ=300
 ml,edlae,5,ndcg@100,0.4198,0.001,100,0.42,rank=1000
+ml,cdae,baseline,ndcg@100,0.4175,0.001,100,0.418,λ=0.1
 """
 BENCHMARK = "s\th:m:s\tmax_rss\tcpu_time\n{}\t0:00:01\t{}\t{}\n"
 
@@ -182,7 +183,8 @@ def test_numbers_of_generated_data_are_not_the_papers(path):
         ("MSD", False),
     ]
     assert "recall@20" not in printed[0].numbers["weight_decay"]
-    assert [row for row, *_ in found.models][:2] == ["5", "1"]
+    assert [row for row, *_ in found.models][:3] == ["5", "baseline", "1"]
+    assert ("reprinted", "mult_vae", "Mult-VAE") in found.models
 
 
 def test_costs_are_added_by_rule(path):

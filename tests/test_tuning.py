@@ -1,6 +1,7 @@
 """The grid is searched whole, validation users choose, and the test users are asked once."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from lindrop.errors import UserError
 from lindrop.evaluation import METRICS, evaluate, summary
 from lindrop.grids import chunks, grid
 from lindrop.models.base import Training
+from lindrop.models.deep.titles import TITLES
 from lindrop.models.registry import REGISTRY, fit
 from lindrop.store.metrics import read_metrics, write_metrics
 from lindrop.tuning import (
@@ -44,9 +46,9 @@ def users():
 
 
 def test_every_model_has_its_place_in_the_configuration():
-    """The rules take the names from there: the registry is slow to import."""
+    """The rules take the names from there: the registries are slow to import, one needs PyTorch."""
     schema = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
-    assert {"popularity", *schema["properties"]["models"]["properties"]} == set(REGISTRY)
+    assert {"popularity", *schema["properties"]["models"]["properties"]} == {*REGISTRY, *TITLES}
 
 
 def test_a_grid_is_every_combination():
@@ -178,6 +180,21 @@ def test_a_grid_of_one_point_needs_no_validation(data, users):
         only_choice(OPTIONS, [3])
 
 
+def test_what_a_killed_process_took_counts(data, users):
+    entry = REGISTRY["popularity"]
+
+    def resumed(data, ranks):
+        ((rank, whole),) = entry.fit(data, ranks)
+        yield rank, replace(whole, earlier_seconds=1000.0)
+
+    models, ranks = {"resumed": replace(entry, fit=resumed)}, [data.items]
+    results = refit(data, "resumed", only_choice({}, ranks), {}, *users, models=models)
+    ((tested, _),) = results.values()
+    assert 1000 <= tested.cost.seconds < 1010
+    (row,) = tune(data, "resumed", [{}], ranks, {}, *users, models=models).to_dict("records")
+    assert 1000 <= row["seconds"] < 1010
+
+
 def test_a_grid_whose_one_model_is_zero_is_refused(data, users):
     options = {"lambda": [1e9]}
     with pytest.raises(
@@ -226,9 +243,8 @@ def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, 
         return fits(data, ranks, **options)
 
     monkeypatch.setattr(tuning, "evaluate", counting)
-    entry = tuning.REGISTRY[name]
-    monkeypatch.setattr(tuning, "REGISTRY", {name: type(entry)(**(vars(entry) | {"fit": noting}))})
-    results = refit(data, name, chosen, options, *users)
+    models = {name: replace(REGISTRY[name], fit=noting)}
+    results = refit(data, name, chosen, options, *users, models=models)
 
     assert list(results) == chosen["rank"].tolist()
     assert len(asked) == len(chosen)

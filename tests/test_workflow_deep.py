@@ -1,29 +1,122 @@
-"""The deep experiment, run for real where PyTorch is installed (`make .venv/ready-deep`)."""
+"""What `make deep` makes, run for real where PyTorch is installed (`make .venv/ready-deep`)."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from configurations import SMALL, rules_run
+from conftest import Project, copy_project
+from test_killed import kill_at
 from test_workflow_images import IMAGES, write_idx
 
+from lindrop import tuning
+from lindrop.cost import Cost
+from lindrop.evaluation import METRICS
+from lindrop.models.base import Fit
+from lindrop.steck2020.models import BASELINES, DEEP
 from lindrop.store.checks import read_checks
+from lindrop.store.metrics import read_metrics, write_metrics
+from lindrop.store.model import read_model
 
-DEEP = """
+CONFIG = (
+    SMALL
+    + IMAGES % ("path", "images.gz", "path", "labels.gz")
+    + """
 pal2020:
   deep: {images: [mnist], count: 10, iterations: 3, draws: 2}
+rank: 5
+models:
+  cdae: {latent: 8, epochs: 6, batch: 50}
+  mult_vae: {beta: [0.1, 0.4], hidden: 12, latent: 8, epochs: 6, batch: 50}
+  mult_dae: {latent: 8, epochs: 6, batch: 50, learning_rate: 0.01}
 """
-RUN = "snakemake --cores 2 deep --configfile config/deep.yaml"
+)
+RUN = "snakemake --cores 2 %s --configfile config/deep.yaml --profile workflow/profiles/local"
 
 
-def test_the_deep_figure_from_images_to_checks(project):
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """What `deep` leaves of tiny data, with a checkpoint after every epoch."""
     pytest.importorskip("torch", reason="needs PyTorch, see requirements-deep.in")
+    project = Project(copy_project(tmp_path_factory.mktemp("trained")))
+    training = project.path("workflow/lindrop/models/deep/training.py")
+    training.write_text(training.read_text().replace("SAVED_SECONDS = 5.0", "SAVED_SECONDS = 0.0"))
+    project.env["OMP_WAIT_POLICY"] = "passive"  # as `make deep` sets it
     write_idx(project.folder, 12)
-    config = SMALL + IMAGES % ("path", "images.gz", "path", "labels.gz") + DEEP
-    project.write("config/deep.yaml", config)
-    output = project.ok(RUN)
-    assert sorted(rules_run(output)) == ["deep", "pal2020_fig2", "pal2020_train", "read_images"]
-    data = pd.read_csv(project.path("results/figures/pal2020_fig2.csv"))
+    project.write("config/deep.yaml", CONFIG)
+    project.first_output = project.ok(RUN % "deep")
+    return project
+
+
+def test_the_deep_figure_from_images_to_checks(trained):
+    data = pd.read_csv(trained.path("results/figures/pal2020_fig2.csv"))
     assert (data["panel"] == "objective").sum() == 4
-    checks = read_checks(project.path("results/experiments/pal2020/fig2.json"))
+    checks = read_checks(trained.path("results/experiments/pal2020/fig2.json"))
     assert checks[0].holds, "no iterate is below the bound"
-    assert not list(project.path("results/experiments/pal2020/deep").glob("*.checkpoint"))
-    assert "Nothing to be done" in project.ok(RUN)
+
+
+def test_a_grid_is_tuned_and_one_point_is_not(trained):
+    jobs = rules_run(trained.first_output)
+    assert (jobs.count("tune_deep"), jobs.count("fit_deep")) == (2, 3)
+    assert {"gram", "spectrum", "tune", "fit"}.isdisjoint(jobs)
+    assert not list(trained.path("results").rglob("*.checkpoint"))
+    assert "Nothing to be done" in trained.ok(RUN % "deep")
+
+
+def write_the_other_metrics(project):
+    users = next(iter(metrics(project, "cdae").values())).per_user.shape
+    other = tuning.Tested(5, {}, "", True, np.full(users, 0.25), Cost(1.0, 100.0))
+    for model in BASELINES:
+        file = project.path(f"results/metrics/small/{model}.h5")
+        write_metrics(file, "small", model, {5: (other, Fit(None))})
+
+
+def metrics(project, model):
+    return read_metrics(project.path(f"results/metrics/small/{model}.h5"))
+
+
+def test_the_table_shows_those_that_were_trained_as_configured(trained):
+    write_the_other_metrics(trained)
+    table = f"{RUN % 'results/tables/steck2020_table1.csv'} --allowed-rules steck2020_table1"
+    trained.ok(table)
+    rows = deep_rows(trained)
+    assert set(rows["model"]) == set(DEEP)
+    assert rows["mean"].between(0.05, 1).all()
+    assert (rows.loc[rows["metric"] == "ndcg@100", "stderr"] > 0).all()
+    assert rows["seconds"].between(0.01, 60).all()
+    assert rows["megabytes"].between(100, 5000).all()
+    (vae,) = rows.loc[rows["model"] == "mult_vae", "params"].unique()
+    assert "beta=0.1" in vae or "beta=0.4" in vae
+    for model in DEEP:
+        ((_, tested),) = metrics(trained, model).items()
+        expected = dict(zip(METRICS, tested.per_user.mean(axis=0), strict=True))
+        found = rows[rows["model"] == model].set_index("metric")["mean"]
+        assert found.to_dict() == pytest.approx({name: expected[name] for name in found.index})
+
+    trained.write("config/deep.yaml", CONFIG.replace("[0.1, 0.4]", "[0.1, 0.3]"))
+    trained.ok(table)
+    trained.write("config/deep.yaml", CONFIG)
+    rows = deep_rows(trained)
+    assert set(rows.loc[rows["params"] == "not fitted: make deep", "model"]) == {"mult_vae"}
+
+
+def deep_rows(project):
+    rows = pd.read_csv(project.path("results/tables/steck2020_table1.csv"))
+    return rows[rows["model"].isin(DEEP)]
+
+
+def test_a_killed_training_goes_on_in_the_next_run(trained):
+    model = trained.path("results/models/small/mult_dae.h5")
+    before = read_model(model).fit
+    for file in (model, trained.path("results/metrics/small/mult_dae.h5")):
+        file.unlink()
+    kill_at("/.mult_dae.checkpoint", "everything", trained, RUN % "deep", occasion=4)
+    assert not model.exists()
+    trained.ok("snakemake --unlock --configfile config/deep.yaml")
+    trained.ok(RUN % "deep")
+    log = trained.path("results/logs/fit_deep/small/mult_dae.log").read_text()
+    assert "mult_dae.checkpoint: 3 epochs are done" in log
+    again = read_model(model).fit
+    assert again.history == before.history
+    for name, part in before.model.parts().items():
+        np.testing.assert_array_equal(part, again.model.parts()[name])
+    assert not list(trained.path("results").rglob("*.checkpoint"))

@@ -36,6 +36,7 @@ class Stopwatch:
 
         return uncounted
 
-    def cost(self) -> Cost:
+    def cost(self, earlier: float = 0.0) -> Cost:
+        """With the seconds that the same work took before, in another process."""
         kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return Cost(time.perf_counter() - self._start, kilobytes * 1024 / 1e6)
+        return Cost(earlier + time.perf_counter() - self._start, kilobytes * 1024 / 1e6)

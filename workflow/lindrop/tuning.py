@@ -15,7 +15,7 @@ from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import METRICS, evaluate, summary
 from lindrop.grids import Point, axes, grid, symbol
 from lindrop.models.base import Fit, LowRank, SparseItems, Training
-from lindrop.models.registry import REGISTRY
+from lindrop.models.registry import REGISTRY, Entry
 from lindrop.reporting import Progress, logger
 
 CRITERION = "ndcg@100"
@@ -67,29 +67,32 @@ def tune(
     options: Mapping[str, Any],
     fold_in: sp.csr_array,
     held_out: sp.csr_array,
+    models: Mapping[str, Entry] = REGISTRY,
 ) -> pd.DataFrame:
     """Validation metrics of every point at every rank; no model is kept."""
-    return pd.DataFrame(_trials(data, name, points, ranks, options, fold_in, held_out))
+    entry = models[name]
+    return pd.DataFrame(_trials(data, name, entry, points, ranks, options, fold_in, held_out))
 
 
 def _trials(
     data: Training,
     name: str,
+    entry: Entry,
     points: Sequence[Point],
     ranks: Sequence[int],
     options: Mapping[str, Any],
     fold_in: sp.csr_array,
     held_out: sp.csr_array,
 ) -> Iterator[dict[str, Any]]:
-    REGISTRY[name].require_memory(data.items, ranks, **options)
+    entry.require_memory(data.items, ranks, **options)
     progress = Progress(name, len(points) * len(ranks), unit="fits")
     last = None
     for point in points:
         start, done = time.perf_counter(), []
-        warm = {"start": last} if REGISTRY[name].warm else {}
+        warm = {"start": last} if entry.warm else {}
         try:
-            for rank, fit in REGISTRY[name].fit(data, ranks, **parameters(point, options), **warm):
-                seconds = time.perf_counter() - start
+            for rank, fit in entry.fit(data, ranks, **parameters(point, options), **warm):
+                seconds = fit.earlier_seconds + time.perf_counter() - start
                 done.append(rank)
                 last = fit.model
                 row: dict[str, Any] = {"model": name, "rank": rank, **point}
@@ -175,21 +178,22 @@ def refit(
     options: Mapping[str, Any],
     fold_in: sp.csr_array,
     held_out: sp.csr_array,
+    models: Mapping[str, Entry] = REGISTRY,
 ) -> dict[int, tuple[Tested, Fit]]:
     """Fit every chosen point once, for all ranks that chose it, and test it: the only time."""
-    searched = list(axes(options))
+    searched, entry = list(axes(options)), models[name]
     edges = dict(zip(chosen["rank"], chosen["edge"], strict=True))
-    REGISTRY[name].require_memory(data.items, list(edges), **options)
+    entry.require_memory(data.items, list(edges), **options)
     results = {}
     for values in chosen[searched].drop_duplicates().to_numpy():
         point = dict(zip(searched, map(float, values), strict=True))
         ranks = [int(r) for r in chosen["rank"][(chosen[searched] == values).all(axis=1)]]
         watch = Stopwatch()
         timed = replace(data, read_gram=watch.paused(data.read_gram))
-        for rank, fit in REGISTRY[name].fit(timed, ranks, **parameters(point, options)):
+        for rank, fit in entry.fit(timed, ranks, **parameters(point, options)):
             if _is_zero(fit):
                 raise UserError(f"{name} at {point}: the model is zero (its penalty is too large)")
-            cost = watch.cost()
+            cost = watch.cost(fit.earlier_seconds)
             per_user = watch.paused(evaluate)(fit.model, fold_in, held_out)
             tested = Tested(rank, point, str(edges[rank]), fit.converged, per_user, cost)
             results[rank] = tested, fit

@@ -18,6 +18,8 @@ from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 from lindrop.grids import chunks, grid
 from lindrop.memory import job_megabytes
+from lindrop.models.deep.memory import training_bytes
+from lindrop.models.deep.titles import TITLES as DEEP
 from lindrop.pretorius2018.kinds import kinds
 from lindrop.scorecard.claims import read_papers
 
@@ -41,7 +43,7 @@ except UserError as error:
 
 
 DATASETS = config["datasets"]
-MODELS = ["popularity", *config["models"]]
+MODELS = ["popularity", *(model for model in config["models"] if model not in DEEP)]
 SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"
 ]
@@ -54,6 +56,9 @@ CLUSTER = workflow.resource_settings.nodes is not None  # --jobs
 # On a cluster, --cores is what one job takes; within a job of Slurm, Snakemake sees the whole node.
 HEAVY = int(
     os.environ.get("SLURM_CPUS_PER_TASK") or workflow.resource_settings.cores or 8
+)
+DEEP_THREADS = (
+    2  # the last digits of a deep training depend on it, so it is not the machine's
 )
 
 
@@ -229,6 +234,26 @@ def results_state(models):
     return hashlib.sha256(repr(states).encode()).hexdigest()
 
 
+def deep_state(name, model):
+    """Fingerprint of all that leads to the metrics of a deep model, which needs no X'X."""
+    scripts = [code("tune_deep.py"), code("fit_deep.py")]
+    state = dataset_state(name), deep_options(model), scripts, config["seed"]
+    return hashlib.sha256(repr(state).encode()).hexdigest()
+
+
+def deep_metrics():
+    """What `make deep` left, with the fingerprints by which the table leaves out what is outdated.
+
+    No inputs: the default run neither waits for PyTorch nor trains for hours.
+    """
+    return {
+        file: {"state": deep_state(name, model), "file": file_state(file)}
+        for name in DATASETS
+        for model in DEEP
+        if Path(file := f"results/metrics/{name}/{model}.h5").exists()
+    }
+
+
 def of_dataset(state):
     """A state as a function of the wildcards."""
     return lambda wildcards: state(wildcards.dataset)
@@ -275,6 +300,23 @@ def fit_mb(wildcards, input, attempt):
     return gram_mb(wildcards, input, attempt, largest_rank(input.split), matrices)
 
 
+def deep_mb(wildcards, input, attempt):
+    """A network with all that trains it, beside PyTorch and the interactions."""
+    from lindrop.store.split import read_split_facts  # slow, and often not needed
+
+    split_bytes = Path(input.split).stat().st_size
+    counts, options = read_split_facts(input.split)[0], model_options(wildcards.model)
+    widest = max(options["latent"], options.get("hidden", 0))
+    vectors = counts.users * options["latent"] if wildcards.model == "cdae" else 0
+    network = training_bytes(counts.items, widest, options["batch"], vectors) / 1e6
+    return attempt * (400 + job_megabytes(split_bytes, 0) + 1.1 * network)
+
+
+def deep_disk_mb(wildcards, input):
+    """A checkpoint and the next, or the model."""
+    return 30 + 2 * deep_mb(wildcards, input, attempt=1)
+
+
 def spectrum_mb(wildcards, input, attempt):
     """The same with the eigenvectors."""
     return gram_mb(wildcards, input, attempt, largest_rank(input.split))
@@ -307,6 +349,11 @@ def fit_minutes(wildcards, points):
     return 60 if is_small(wildcards) else 60 * points
 
 
+def deep_minutes(wildcards, attempt):
+    """Days for large data; every attempt goes on where the one before was stopped."""
+    return attempt * (60 if is_small(wildcards) else 2880)
+
+
 def on_cluster(group, of=lambda wildcards: True):
     """Small jobs that a cluster runs as one; without a cluster, none: a dry run would show it."""
     return lambda wildcards: group if CLUSTER and of(wildcards) else None
@@ -324,10 +371,20 @@ def model_options(model):
     return config["models"].get(model, {})
 
 
+def deep_options(model):
+    """The same, with the number of threads."""
+    return model_options(model) | {"threads": DEEP_THREADS}
+
+
+def points_per_job(model):
+    """One for deep models, whose training resumes from a file of its own."""
+    return 1 if model in DEEP else config["points_per_job"]
+
+
 def points_of(model, chunk):
     """Which points of the grid a tuning job takes."""
     n_points = len(grid(model_options(model)))
-    return chunks(n_points, config["points_per_job"])[chunk]
+    return chunks(n_points, points_per_job(model))[chunk]
 
 
 def tuning_chunks(wildcards):
@@ -335,7 +392,7 @@ def tuning_chunks(wildcards):
     n_points = len(grid(model_options(wildcards.model)))
     if n_points == 1:
         return []
-    n_chunks = len(chunks(n_points, config["points_per_job"]))
+    n_chunks = len(chunks(n_points, points_per_job(wildcards.model)))
     folder = f"<results>/tuning/{wildcards.dataset}/{wildcards.model}"
     return [f"{folder}/{chunk}.csv" for chunk in range(n_chunks)]
 

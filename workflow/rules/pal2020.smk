@@ -2,9 +2,6 @@
 from lindrop.pal2020.claims import CLAIMS as PAL2020_CLAIMS
 
 PAL2020 = config["pal2020"]
-DEEP_THREADS = (
-    2  # the last digits of a deep training depend on it, so it is not the machine's
-)
 
 
 rule pal2020_checks:
@@ -319,13 +316,3 @@ rule pal2020_fig2:
         ],
     script:
         "../scripts/pal2020_fig2.py"
-
-
-rule deep:
-    input:
-        rules.pal2020_fig2.output,
-    log:
-        "<logs>/deep.log",
-    localrule: True
-    conda:
-        "../../envs/data.yaml"

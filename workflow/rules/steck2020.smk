@@ -1,15 +1,11 @@
 # The table and the figures of Steck 2020.
 from lindrop.steck2020.claims import CLAIMS as STECK2020_CLAIMS
 from lindrop.steck2020.claims import EXPERIMENTS as STECK2020_EXPERIMENTS
-from lindrop.steck2020.models import BASELINES, DEEP, FIGURE_MODELS
+from lindrop.steck2020.models import BASELINES, FIGURE_MODELS
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 EMPHASIS_MODELS = ["dropout_l2", "sampled_dropout", "edlae"]
 PAPER_VALUES = os.path.relpath(WORKFLOW.parent / "config" / "paper_values")
-# made by `make deep` only: without them their rows of the table say so
-DEEP_METRICS = [
-    f"results/metrics/{name}/{model}.h5" for name in DATASETS for model in DEEP
-]
 
 
 rule steck2020_table1:
@@ -47,7 +43,7 @@ rule steck2020_table1:
     params:
         code=code("steck2020_table1.py"),
         state=results_state(BASELINES),
-        deep={file: file_state(file) for file in DEEP_METRICS if Path(file).exists()},
+        deep=deep_metrics(),
         rank=config["rank"],
         papers={name: entry["paper"] for name, entry in DATASETS.items()},
     script:

@@ -3,7 +3,7 @@ from pathlib import Path
 from lindrop.data.provenance import comparable
 from lindrop.reporting import job
 from lindrop.steck2020.table1 import Column, Paper, shown_table1, table1, warn_of_edges
-from lindrop.store.metrics import read_metrics
+from lindrop.store.metrics import read_metrics, read_state
 from lindrop.store.split import read_split_facts
 from lindrop.tables import write_table
 from lindrop.tuning import rank_of_table
@@ -13,10 +13,11 @@ params, files = snakemake.params, snakemake.input
 
 
 def tested(dataset):
-    """By model."""
+    """By model; of the deep ones, those that are of this configuration."""
+    deep = [file for file, of in params.deep.items() if read_state(file) == of["state"]]
     found = {
         file.stem: read_metrics(file)
-        for file in map(Path, [*files.metrics, *params.deep])
+        for file in map(Path, [*files.metrics, *deep])
         if file.parent.name == dataset
     }
     return {

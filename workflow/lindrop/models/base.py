@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -89,17 +90,28 @@ class Popularity:
 
 @dataclass(frozen=True)
 class Fit:
-    """A model and how its solver went; closed forms have no history."""
+    """A model and how its solver went; closed forms have no history.
+
+    `earlier_seconds` is what it took in a process that was killed, before another went on.
+    """
 
     model: Model
     history: list[Mapping[str, float]] = field(default_factory=list)
     converged: bool = True
+    earlier_seconds: float = 0.0
 
     @property
     def precision(self) -> str:
         """In which it was computed, and is kept; nothing of a model without weights."""
         types = (getattr(part, "dtype", np.dtype(int)) for part in vars(self.model).values())
         return next((str(dtype) for dtype in types if dtype.kind == "f"), "")
+
+
+class Validation(NamedTuple):
+    """The users who decide when a training stops: what is known of them, what is to be found."""
+
+    fold_in: sp.csr_array
+    held_out: sp.csr_array
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,8 @@ class Training:
     seed: int = 1
     spectrum: tuple[Vector, Matrix] | None = None  # of G, where somebody has computed it already
     dtype: np.dtype[Any] = FLOAT32
+    validation: Validation | None = None  # of models that stop where these users say
+    checkpoint: Path | None = None  # from which such a model goes on where it was killed
 
     @classmethod
     def of(

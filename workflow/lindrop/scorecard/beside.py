@@ -58,7 +58,7 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Be
     models = tuple(
         (rows.get(model, entry.row), model, entry.title)
         if (entry := REGISTRY.get(model))
-        else ("reprinted", model, DEEP[model])
+        else (rows.get(model, "reprinted"), model, DEEP[model])
         for model in known
     )
     return Beside(models, tuple(columns))

@@ -1,4 +1,6 @@
-"""Which models Table 1 and Figure 1 (left) show; imports nothing, since the rules read it."""
+"""Which models Table 1 and Figure 1 (left) show; imports little, since the rules read it."""
+
+from lindrop.models.deep.titles import TITLES
 
 # every model of the table in its order, with the one that shows what it adds
 TABLE = {
@@ -18,8 +20,7 @@ TABLE = {
     "full_edlae": "full_dlae",
     "popularity": None,
 }
-# those that `make deep` alone fits, with their names
-DEEP = {"cdae": "CDAE", "mult_vae": "Mult-VAE", "mult_dae": "Mult-DAE"}
+DEEP = TITLES  # by `make deep` alone
 BASELINES = {model: other for model, other in TABLE.items() if model not in DEEP}
 
 # every curve of the figure, with the full-rank model that it ends in

@@ -105,7 +105,8 @@ def _row(model: str) -> str:
 
 def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> str:
     """Such as `rank=150 p=0.35 λ=100 (edge: λ)`, with whatever else a reader has to know."""
-    values = {"rank": result.rank} if REGISTRY[model].low_rank else {}
+    low_rank = model not in DEEP and REGISTRY[model].low_rank
+    values = {"rank": result.rank} if low_rank else {}
     values |= {name.replace("lambda", "λ"): value for name, value in result.parameters.items()}
     parts = [f"{name}={value:g}" for name, value in values.items()]
     if result.edge:

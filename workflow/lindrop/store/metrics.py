@@ -2,7 +2,8 @@
 
 One group per rank: `per_user` (float64, users × metrics, NaN where nothing was held out) and, for
 iterative solvers, `history`; attributes parameters (JSON), edge, converged, and what the fit took:
-seconds, megabytes. The file's attribute `metrics` names the columns.
+seconds, megabytes. The file's attribute `metrics` names the columns; `state`, of a deep model, what
+it was made from.
 """
 
 import json
@@ -20,11 +21,15 @@ KIND = "metrics/2"
 
 
 def write_metrics(
-    path: str | Path, dataset: str, model: str, results: Mapping[int, tuple[Tested, Fit]]
+    path: str | Path,
+    dataset: str,
+    model: str,
+    results: Mapping[int, tuple[Tested, Fit]],
+    state: str = "",
 ) -> None:
     with create_file(path, KIND, {}, [tested.per_user for tested, _ in results.values()]) as file:
         file.attrs["dataset"], file.attrs["model"] = dataset, model
-        file.attrs["metrics"] = list(METRICS)
+        file.attrs["metrics"], file.attrs["state"] = list(METRICS), state
         for tested, fit in results.values():
             group = file.create_group(str(tested.rank))
             group.create_dataset("per_user", data=tested.per_user)
@@ -34,6 +39,12 @@ def write_metrics(
             group.attrs["seconds"] = tested.cost.seconds
             group.attrs["megabytes"] = tested.cost.megabytes
             write_history(group, fit)
+
+
+def read_state(path: str | Path) -> str:
+    """The fingerprint of what a deep model was made from."""
+    with open_file(path, KIND) as file:
+        return str(file.attrs.get("state", ""))
 
 
 def read_metrics(path: str | Path) -> dict[int, Tested]:

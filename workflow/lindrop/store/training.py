@@ -1,8 +1,9 @@
 """What a fit reads: the training users' interactions, their X'X and its spectrum."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from lindrop.models.base import Training
+from lindrop.models.base import Training, Validation
 from lindrop.store.gram import read_gram
 from lindrop.store.spectrum import read_spectrum
 from lindrop.store.split import read_split_matrix, read_split_sha256
@@ -19,3 +20,10 @@ def read_training(
         seed=seed,
         spectrum=None if spectrum is None else read_spectrum(spectrum, digest),
     )
+
+
+def read_deep_training(split: str | Path, seed: int, checkpoint: Path) -> Training:
+    """For models that stop where the validation users say; X'X is counted only if one asks."""
+    data = Training.of(read_split_matrix(split, "train"), seed, keep=False)
+    parts = (read_split_matrix(split, f"validation/{part}") for part in Validation._fields)
+    return replace(data, validation=Validation(*parts), checkpoint=checkpoint)

@@ -13,14 +13,13 @@ import numpy as np
 
 from lindrop.errors import UserError
 from lindrop.memory import require_memory
-from lindrop.models.base import Fit, Training
+from lindrop.models.base import Fit, Training, Validation
+from lindrop.models.deep.memory import training_bytes
 from lindrop.models.deep.networks import Autoencoder, Cdae, MultDae, MultVae
-from lindrop.models.deep.training import Settings, Validation, best_epoch, train
+from lindrop.models.deep.training import Settings, best_epoch, train
 
 Fits = Iterator[tuple[int, Fit]]
 
-COPIES = 5  # of all parameters: themselves, gradient, two moments of Adam, the best ones
-ACTIVATIONS = 4  # matrices of batch × items at once
 STILL_RISING = 0.9  # a best epoch later than this share of all says that more might be better
 COSTS = ("square", "logistic")
 
@@ -103,28 +102,21 @@ def _fit(
     del counts["seed"]
     _require(min(counts.values()) > 0, f"{counts}: all must be above 0")
     options |= {"latent": latent, "p": p, "decay": ridge / settings.batch}
-    _require_memory(data, latent, options, settings)
+    widest = max(options.get("hidden", 0), latent)
+    needed = training_bytes(data.items, widest, settings.batch, options.get("users", 0) * latent)
+    require_memory(needed, "training a deep network")
     source = {"network": network.__name__, "options": options, "data": _digest(data, validation)}
     # its own stream: the epochs' are children of the same seed
     first = np.random.default_rng(data.seed)
     net = network(data.items, first, **options)
-    model, history = train(net, data.x, validation, settings, checkpoint, source)
-    best = best_epoch(history)
-    yield data.items, Fit(model, [*history], best <= STILL_RISING * len(history))
+    model, history, earlier = train(net, data.x, validation, settings, checkpoint, source)
+    at_rest = best_epoch(history) <= STILL_RISING * len(history)
+    yield data.items, Fit(model, [*history], at_rest, earlier)
 
 
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise UserError(message)
-
-
-def _require_memory(
-    data: Training, latent: int, options: dict[str, Any], settings: Settings
-) -> None:
-    widest = max(options.get("hidden", 0), latent)
-    parameters = 2 * data.items * widest + options.get("users", 0) * latent
-    activations = ACTIVATIONS * settings.batch * data.items
-    require_memory(4.0 * (COPIES * parameters + activations), "training a deep network")
 
 
 def _digest(data: Training, validation: Validation) -> str:

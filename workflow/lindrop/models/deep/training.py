@@ -18,6 +18,7 @@ import torch
 from lindrop.dropout.deep import checkpoints
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import evaluate, summary
+from lindrop.models.base import Validation
 from lindrop.models.deep.model import Perceptron
 from lindrop.models.deep.networks import Autoencoder, Batch
 from lindrop.reporting import Progress, logger
@@ -26,13 +27,6 @@ CRITERION = "ndcg@100"
 SAVED_SECONDS = 5.0  # a checkpoint follows an epoch, but not every one of short epochs
 
 History = list[dict[str, float]]
-
-
-class Validation(NamedTuple):
-    """The users who decide when to stop: what is known of them, and what is to be found."""
-
-    fold_in: sp.csr_array
-    held_out: sp.csr_array
 
 
 class Settings(NamedTuple):
@@ -47,10 +41,11 @@ class Settings(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """The best network, and a row per epoch."""
+    """The best network, a row per epoch, and what the epochs before the last start took."""
 
     model: Perceptron
     history: History
+    earlier_seconds: float
 
 
 class _Training:
@@ -60,6 +55,7 @@ class _Training:
         self.network, self.x, self.settings = network, x, settings
         self.optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
         self.history: History = []
+        self.seconds = 0.0
         self.best = network.perceptron()
 
     @property
@@ -80,22 +76,25 @@ class _Training:
             "network": self.network.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "history": self.history,
+            "seconds": self.seconds,
             "best": {name: torch.from_numpy(part) for name, part in self.best.parts().items()},
         }
 
     def restore(self, state: checkpoints.State) -> None:
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.history = state["history"]
+        self.history, self.seconds = state["history"], state["seconds"]
         self.best = Perceptron.of({name: part.numpy() for name, part in state["best"].items()})
 
     def epoch(self, validation: Validation) -> None:
+        start = time.perf_counter()
         loss = self._pass()
         means = summary(evaluate(self.network, *validation))["mean"]
         metrics = {str(metric): float(mean) for metric, mean in means.items()}
         self.history.append({"epoch": self.epochs + 1, "loss": loss, **metrics})
         if self.best_epoch == self.epochs:
             self.best = self.network.perceptron()
+        self.seconds += time.perf_counter() - start
 
     def _pass(self) -> float:
         """All users once; the mean of their losses, each before its step.
@@ -144,6 +143,7 @@ def train(
     if checkpoint and (state := checkpoints.load(checkpoint, of)):
         training.restore(state)
         logger.info("%s: %d epochs are done", checkpoint, training.epochs)
+    earlier = training.seconds
     progress = Progress("training", settings.epochs, unit="epochs")
     progress.resume_at(training.epochs)
     saved = time.monotonic()
@@ -155,7 +155,7 @@ def train(
             saved = time.monotonic()
     row = training.history[training.best_epoch - 1]
     logger.info("epoch %d of %d is the best: %s", row["epoch"], training.epochs, row[CRITERION])
-    return Trained(training.best, training.history)
+    return Trained(training.best, training.history, earlier)
 
 
 def best_epoch(history: History) -> int:

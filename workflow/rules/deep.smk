@@ -1,0 +1,70 @@
+# What `make deep` makes with PyTorch: the deep baselines of Table 1, and Figure 2 of Pal 2020.
+
+
+rule tune_deep:
+    input:
+        split="<results>/data/{dataset}/split.h5",
+    output:
+        "<results>/tuning/{dataset}/{model}/{chunk}.csv",
+    log:
+        "<logs>/tune_deep/{dataset}/{model}/{chunk}.log",
+    benchmark:
+        "<benchmarks>/tune_deep/{dataset}/{model}/{chunk}.tsv"
+    wildcard_constraints:
+        model=one_of(DEEP),
+        chunk=r"\d+",
+    conda:
+        "../../envs/torch.yaml"
+    threads: DEEP_THREADS
+    resources:
+        mem_mb=deep_mb,
+        runtime=deep_minutes,
+        disk_mb=deep_disk_mb,
+    params:
+        code=code("tune_deep.py"),
+        state=of_dataset(dataset_state),
+        seed=config["seed"],
+        options=lambda wildcards: deep_options(wildcards.model),
+        points=lambda wildcards: list(points_of(wildcards.model, int(wildcards.chunk))),
+    script:
+        "../scripts/tune_deep.py"
+
+
+rule fit_deep:
+    input:
+        split="<results>/data/{dataset}/split.h5",
+        trials=tuning_chunks,
+    output:
+        metrics="<results>/metrics/{dataset}/{model}.h5",
+        model="<results>/models/{dataset}/{model}.h5",
+    log:
+        "<logs>/fit_deep/{dataset}/{model}.log",
+    benchmark:
+        "<benchmarks>/fit_deep/{dataset}/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(DEEP),
+    conda:
+        "../../envs/torch.yaml"
+    threads: DEEP_THREADS
+    resources:
+        mem_mb=deep_mb,
+        runtime=deep_minutes,
+        disk_mb=deep_disk_mb,
+    params:
+        code=code("fit_deep.py"),
+        state=lambda wildcards: deep_state(wildcards.dataset, wildcards.model),
+        seed=config["seed"],
+        options=lambda wildcards: deep_options(wildcards.model),
+    script:
+        "../scripts/fit_deep.py"
+
+
+rule deep:
+    input:
+        rules.pal2020_fig2.output,
+        collect("<results>/metrics/{dataset}/{model}.h5", dataset=DATASETS, model=DEEP),
+    log:
+        "<logs>/deep.log",
+    localrule: True
+    conda:
+        "../../envs/data.yaml"
