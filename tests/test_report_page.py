@@ -348,11 +348,15 @@ def test_an_address_keeps_filter_and_order(visit):
     assert page.input_value("[name=paper]") == "pal2020"
     for _ in range(2):
         page.click(".tiles >> text=refuted")
+        # the browser tells of a new address after the click
+        page.locator("[id='pal2020/theorem_2']").wait_for(state="hidden")
+        page.locator("[id='pal2020/theorem_10']").wait_for()
         assert claims_shown(page) == ["pal2020/theorem_10"]
         page.fill("[name=q]", "a & b + c")
         page.reload()
         assert page.input_value("[name=q]") == "a & b + c"
-        page.evaluate("location.hash = '?verdict=refuted'")
+        page.evaluate("location.hash = '?kind=figure'")
+        page.locator("[id='steck2020/absent']").wait_for()
 
 
 def test_columns_sort_by_button(visit):
@@ -399,7 +403,7 @@ def test_a_claim_opens_by_its_address(visit):
     page.select_option("[name=paper]", "steck2020")
     page.click("#E7 summary")
     page.click("#E7 details a")
-    assert evidence.is_visible()
+    evidence.wait_for()
 
 
 def test_zoom_by_keyboard(visit):
