@@ -44,15 +44,17 @@ def _start_and_stride(matrix: Matrix) -> tuple[ctypes.c_void_p, Any]:
     return ctypes.c_void_p(matrix.ctypes.data), _integer(stride)
 
 
-def product_into(c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0) -> None:
-    """C = α A B' + β C, every one a block whose rows are contiguous."""
+def product_into(
+    c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0, transposed: bool = True
+) -> None:
+    """C = α A B' + β C, or with A B if not `transposed`; all are blocks with contiguous rows."""
     if 0 in c.shape:
         return
     prefix = _PREFIX[c.dtype]
     real = _REAL[prefix]
     # Fortran sees each block transposed: C' = α B A' + β C'
     _routine(cython_blas, f"{prefix}gemm")(
-        ctypes.c_char_p(b"T"),
+        ctypes.c_char_p(b"T" if transposed else b"N"),
         ctypes.c_char_p(b"N"),
         _integer(c.shape[1]),
         _integer(c.shape[0]),
@@ -63,6 +65,13 @@ def product_into(c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: floa
         ctypes.byref(real(beta)),
         *_start_and_stride(c),
     )
+
+
+def product(a: Matrix, b: Matrix, transposed: bool = True) -> Matrix:
+    """A B', or A B, as a new matrix."""
+    c = np.empty((len(a), len(b) if transposed else b.shape[1]), a.dtype)
+    product_into(c, a, b, transposed=transposed)
+    return c
 
 
 def invert_small(a: Matrix) -> Matrix:

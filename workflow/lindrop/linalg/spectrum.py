@@ -8,6 +8,7 @@ import numpy.typing as npt
 import scipy.linalg as sl
 
 from lindrop.arrays import Matrix, Vector
+from lindrop.linalg.blas import product, product_into
 from lindrop.reporting import logger
 
 DENSE = 2000  # decomposed whole up to here
@@ -52,10 +53,11 @@ def _block_lanczos(
             image[here] = times(block.T).T
             used = here.stop
             block = _orthonormal(image[here], basis[:used], rng)
-        projected = basis[:used] @ image[:used].T
+        projected = product(basis[:used], image[:used])
         values, rotation = _decomposed((projected + projected.T) / 2, keep)
         rotation = np.ascontiguousarray(rotation.T)
-        basis[:keep], image[:keep] = rotation @ basis[:used], rotation @ image[:used]
+        for rows in (basis, image):
+            rows[:keep] = product(rotation, rows[:used], transposed=False)
         used = keep
         residual = image[:k] - values[:k, None] * basis[:k]
         # below the precision eigenvalues are zero, and their residuals nothing to improve
@@ -73,13 +75,10 @@ def _decomposed(matrix: Matrix, k: int) -> tuple[Vector, Matrix]:
     """The k largest eigenpairs of a symmetric matrix, descending.
 
     In float64: an order of magnitude and more lies between the first value and the next ones, and
-    rounding errs by the first.
+    rounding errs by the first. All of them, by divide and conquer: for a half or a third LAPACK's
+    syevr takes longer, and loses some of a cluster without a word.
     """
-    n = len(matrix)
-    wide = matrix.astype(np.float64)
-    values, vectors = sl.eigh(wide, subset_by_index=(n - k, n - 1))
-    if len(values) < k:  # LAPACK's syevr loses some of a cluster, without a word
-        values, vectors = sl.eigh(wide, driver="evd")
+    values, vectors = sl.eigh(matrix.astype(np.float64), driver="evd")
     first = slice(None, -k - 1, -1)
     return values[first].astype(matrix.dtype), vectors[:, first].astype(matrix.dtype)
 
@@ -91,7 +90,8 @@ def _orthonormal(rows: Matrix, against: Matrix, rng: np.random.Generator) -> Mat
     """
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(rows.dtype).tiny)
     for _ in range(PASSES):
-        rows -= (rows @ against.T) @ against
+        if len(against):
+            product_into(rows, product(rows, against), against, -1.0, 1.0, transposed=False)
         q, r = sl.qr(rows.T, mode="economic", overwrite_a=True)
         rows, left = np.ascontiguousarray(q.T), np.abs(r.diagonal())
         if np.all(left > 0.5):

@@ -1,11 +1,11 @@
-"""Mult-VAE, Mult-DAE and CDAE beside those of RecBole: same training users, our evaluator.
+"""SLIM, Mult-VAE, Mult-DAE and CDAE beside those of RecBole: same training users, our evaluator.
 
     python3.11 -m venv .venv-recbole
     .venv-recbole/bin/pip install --require-hashes -r requirements-deep.txt
     .venv-recbole/bin/pip install -r requirements-deep.in
     .venv-recbole/bin/pip install --require-hashes -r benchmarks/peers_recbole/requirements.lock
-    OMP_NUM_THREADS=1 PYTHONPATH=workflow .venv-recbole/bin/python benchmarks/recbole_deep.py \\
-        ml-100k.zip 1 2 3 4 5
+    OMP_NUM_THREADS=1 PYTHONPATH=workflow .venv-recbole/bin/python benchmarks/beside_recbole.py \\
+        ml-100k.zip 1 2 3 4 5 [--only SLIM]
 
 RecBole's own protocol ranks items of users it has trained on. Here its models, its loader and its
 trainer see our training users only; both sides train for the same epochs, with the same
@@ -21,8 +21,12 @@ What is changed in RecBole, from outside:
 What is changed in ours, for RecBole has no other: CDAE has the logistic cost over all zeros, and no
 penalty (RecBole's is the norm, not its square). First weights are normal there, uniform here, with
 the same variance.
+
+SLIM has nothing to train by epochs: RecBole's penalties, per user of its matrix, are ours times the
+number of these users. Its descent visits coefficients in a random order, ours has no seed.
 """
 
+import argparse
 import contextlib
 import logging
 import sys
@@ -48,6 +52,7 @@ from lindrop.evaluation import METRICS, Model, evaluate, summary
 from lindrop.models.base import Training
 from lindrop.models.deep.fit import fit_cdae, fit_mult_dae, fit_mult_vae
 from lindrop.models.deep.training import CRITERION, Validation
+from lindrop.models.slim.fit import fit_slim
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "recbole.csv"
 EPOCHS, BATCH, LATENT, HIDDEN, P = 100, 100, 200, 600, 0.5
@@ -167,8 +172,16 @@ def trained_by_recbole(
     return found
 
 
+def slim_of_us(parts: Split) -> Means:
+    """With RecBole's penalties: it divides the squares by its users, of whom one is nobody."""
+    data = Training.of(parts.matrix("train"))
+    users = data.x.shape[0] + 1
+    l1 = users * SLIM["alpha"] * SLIM["l1_ratio"]
+    l2 = users * SLIM["alpha"] * (1 - SLIM["l1_ratio"])
+    return means(fit_slim(data, l1, l2, SLIM["positive_only"]).model, parts, "test")
+
+
 def slim_of_recbole(parts: Split, seed: int) -> Means:
-    """Its coordinate descent visits the coefficients in a random order."""
     config, loader, columns = read_by_recbole(parts, SLIMElastic, SLIM, seed)
     np.random.seed(seed)
     similarity = SLIMElastic(config, loader.dataset).item_similarity.toarray()
@@ -206,6 +219,7 @@ def runs(parts: Split) -> Iterator[tuple[str, str, Callable[[int], Means]]]:
     yield "Mult-VAE", "lindrop", of_us(fit_mult_vae, **vae)
     yield "Mult-VAE", "RecBole", of_recbole(WholeNoise, VAE, logits_of_vae)
     yield "Mult-VAE", "RecBole as shipped", of_recbole(MultiVAE, VAE, logits_of_vae)
+    yield "SLIM", "lindrop", lambda seed: slim_of_us(parts)
     yield "SLIM", "RecBole", lambda seed: slim_of_recbole(parts, seed)
 
 
@@ -233,23 +247,35 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def main(path: str, *seeds: str) -> None:
+def main(asked: argparse.Namespace) -> None:
     vars(np).update(GONE)
     warnings.filterwarnings("ignore", module="recbole")
     logging.getLogger().setLevel(logging.ERROR)
     torch.set_num_threads(1)
-    ratings = read_interactions(path, "movielens", min_rating=3.5)
+    ratings = read_interactions(asked.path, "movielens", min_rating=3.5)
     parts = split(ratings, Protocol(heldout_users=100, min_rating=3.5, min_user_interactions=5))
     rows = []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # RecBole writes there
         for model, by, run in runs(parts):
-            found = pd.DataFrame([run(int(seed)) for seed in seeds])
-            rows.append({"model": model, "by": by, "seeds": len(found), **over_seeds(found)})
-            print(rows[-1], flush=True)
+            if model in asked.only or not asked.only:
+                found = pd.DataFrame([run(seed) for seed in asked.seeds])
+                rows.append({"model": model, "by": by, "seeds": len(found), **over_seeds(found)})
+                print(rows[-1], flush=True)
     table = shown(pd.DataFrame(rows))
+    if asked.only:
+        old = pd.read_csv(OUTPUT, keep_default_na=False)
+        table = pd.concat([old[~old["model"].isin(asked.only)], table])
     table.to_csv(OUTPUT, index=False)
     print(table.to_markdown(index=False))
 
 
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("path", type=Path, help="ml-100k.zip")
+    parser.add_argument("seeds", nargs="+", type=int)
+    parser.add_argument("--only", nargs="+", default=[], help="models; others stay as they are")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(parsed())
