@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from numba import njit
 
-from lindrop.parallel import over_blocks
+from lindrop.parallel import over_blocks, thread_count
 
 Array = npt.NDArray[Any]
 Csr = tuple[Array, Array, Array]  # indptr, indices, data
@@ -81,7 +81,7 @@ def mirror_rows(gram: Array, start: int, stop: int) -> None:
 
 
 def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
-    """X B of a C-ordered B, in threads: the scores of a full-rank model."""
+    """X B of a C-ordered B, in threads, each of which takes some columns."""
     if x.shape[1] != len(b) or not b.flags.c_contiguous:  # compiled loops check no bounds
         raise ValueError(f"X is {x.shape}, B is {b.shape} and must be C-ordered")
     scores = np.empty((x.shape[0], b.shape[1]), b.dtype)
@@ -90,7 +90,7 @@ def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
     def tile(start: int, stop: int) -> None:
         sparse_rows_times_dense(arrays, b, scores, start, stop)
 
-    over_blocks(tile, b.shape[1], COLUMNS)
+    over_blocks(tile, b.shape[1], min(COLUMNS, max(1, -(-b.shape[1] // thread_count()))))
     return scores
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from numba import njit
 
+from lindrop.kernels import sparse_times_dense
 from lindrop.parallel import over_blocks
 from lindrop.reporting import Progress
 
@@ -95,15 +96,15 @@ def gradients(
     large as users × items.
     """
     ridge, weight = np.float32(ridge_per_user * x.shape[0]), np.float32(2 / x.shape[0])
-    a, xv, vv = z @ u, x @ v, v.T @ v
+    a, xv, vv = sparse_times_dense(z, u), sparse_times_dense(x, v), v.T @ v
     inner = a.T @ a + ridge * (u.T @ u)
     loss = np.sum(x.data**2, dtype=float) - 2.0 * np.vdot(a, xv) + np.vdot(inner, vv)
     of_v = v @ inner
-    of_v -= x.T @ a
+    of_v -= sparse_times_dense(x.T.tocsr(), a)
     of_v *= weight
     a_vv = a @ vv
     a_vv -= xv
-    of_u = z.T @ a_vv
+    of_u = sparse_times_dense(z.T.tocsr(), a_vv)
     of_u += u @ (ridge * vv)
     of_u *= weight
     return Gradients(float(loss), of_u, of_v)
