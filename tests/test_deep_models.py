@@ -256,7 +256,21 @@ def test_the_best_epoch_is_kept_and_patience_ends_the_training(deep, data):
     assert ndcg(result.model, data) == pytest.approx(measured[best - 1], abs=1e-6)
     assert measured[best - 1] > measured[-1]
     assert [row["epoch"] for row in result.history] == list(range(1, best + 8))
-    assert result.converged == (best <= 0.9 * len(measured))
+    assert result.converged
+
+
+def test_what_patience_ended_is_at_rest_however_late(deep, data):
+    result = fitted(deep, data, "mult_dae", epochs=300, patience=1, learning_rate=5e-3)
+    assert 10 < len(result.history) < 300
+    assert result.converged, "more epochs would change nothing"
+
+
+@pytest.mark.parametrize(("epochs", "rests"), [(10, False), (40, True)])
+def test_a_training_whose_last_epochs_are_the_best_is_not_at_rest(deep, data, epochs, rests):
+    result = fitted(deep, data, "mult_dae", epochs=epochs, learning_rate=5e-3)
+    best = 1 + int(np.argmax([row["ndcg@100"] for row in result.history]))
+    assert len(result.history) == epochs
+    assert result.converged == (best <= 0.9 * epochs) == rests
 
 
 def same(one, other):

@@ -16,11 +16,11 @@ from lindrop.memory import require_memory
 from lindrop.models.base import Fit, Training, Validation
 from lindrop.models.deep.memory import training_bytes
 from lindrop.models.deep.networks import Autoencoder, Cdae, MultDae, MultVae
-from lindrop.models.deep.training import Settings, best_epoch, train
+from lindrop.models.deep.training import History, Settings, best_epoch, train
 
 Fits = Iterator[tuple[int, Fit]]
 
-STILL_RISING = 0.9  # a best epoch later than this share of all says that more might be better
+STILL_RISING = 0.9  # a best epoch later than this share of all allowed: more might be better
 COSTS = ("square", "logistic")
 
 
@@ -110,8 +110,14 @@ def _fit(
     first = np.random.default_rng(data.seed)
     net = network(data.items, first, **options)
     model, history, earlier = train(net, data.x, validation, settings, checkpoint, source)
-    at_rest = best_epoch(history) <= STILL_RISING * len(history)
-    yield data.items, Fit(model, [*history], at_rest, earlier)
+    yield data.items, Fit(model, [*history], _at_rest(history, settings), earlier)
+
+
+def _at_rest(history: History, settings: Settings) -> bool:
+    """Whether patience ended it, so that more epochs would change nothing, or it stopped rising."""
+    best = best_epoch(history)
+    out_of_patience = len(history) - best >= settings.patience
+    return out_of_patience or best <= STILL_RISING * settings.epochs
 
 
 def _require(condition: bool, message: str) -> None:
