@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -313,6 +314,25 @@ def test_a_checkpoint_of_another_training_is_not_continued(deep, data, tmp_path,
     fewer = data.train[:150]
     same(fitted(deep, data, "mult_dae", path, x=fewer), fitted(deep, data, "mult_dae", x=fewer))
     same(fitted(deep, data, "mult_dae", path, p=0.2), fitted(deep, data, "mult_dae", p=0.2))
+
+
+@pytest.mark.parametrize(
+    ("module", "continued"), [("losses", False), ("fit", False), ("sampled", False), ("wmf", True)]
+)
+def test_a_checkpoint_of_other_code_is_not_continued(
+    deep, data, module, continued, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(deep.training, "SAVED_SECONDS", 0)
+    path, read = tmp_path / "checkpoint", Path.read_bytes
+    before = fitted(deep, data, "mult_dae", path)
+
+    def mended(file):
+        return read(file) + b"# mended" * (file.name == f"{module}.py")
+
+    monkeypatch.setattr(Path, "read_bytes", mended)
+    again = fitted(deep, data, "mult_dae", path)
+    same(again, before)
+    assert (again.earlier_seconds > 0) == continued
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lindrop.digest import module_digest
 from lindrop.errors import UserError
 from lindrop.memory import require_memory
 from lindrop.models.base import Fit, Training, Validation
@@ -22,6 +23,8 @@ Fits = Iterator[tuple[int, Fit]]
 
 STILL_RISING = 0.9  # a best epoch later than this share of all allowed: more might be better
 COSTS = ("square", "logistic")
+HERE = Path(__file__)
+ROOT = HERE.parents[3]  # of the package
 
 
 def fit_mult_vae(
@@ -105,7 +108,8 @@ def _fit(
     widest = max(options.get("hidden", 0), latent)
     needed = training_bytes(data.items, widest, settings.batch, options.get("users", 0) * latent)
     require_memory(needed, "training a deep network")
-    source = {"network": network.__name__, "options": options, "data": _digest(data, validation)}
+    source = {"network": network.__name__, "options": options}
+    source |= {"data": _digest(data, validation), "code": module_digest(HERE, ROOT)}
     # its own stream: the epochs' are children of the same seed
     first = np.random.default_rng(data.seed)
     net = network(data.items, first, **options)
