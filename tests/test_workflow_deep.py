@@ -47,6 +47,15 @@ def trained(tmp_path_factory):
     return project
 
 
+def test_the_models_can_be_trained_without_the_figure(project):
+    write_idx(project.folder, 12)
+    project.write("config/deep.yaml", CONFIG)
+    alone, all_of_it = (project.ok(f"{RUN % target} -n") for target in ("deep_models", "deep"))
+    models = {"generate_interactions", "split", "tune_deep", "fit_deep"}
+    assert set(rules_run(alone)) == models | {"deep_models"}
+    assert set(rules_run(all_of_it)) >= models | {"pal2020_train", "pal2020_fig2"}
+
+
 def test_the_deep_figure_from_images_to_checks(trained):
     data = pd.read_csv(trained.path("results/figures/pal2020_fig2.csv"))
     assert (data["panel"] == "objective").sum() == 4
