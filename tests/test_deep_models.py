@@ -13,6 +13,7 @@ from conftest import ROOT
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import evaluate, summary
 from lindrop.models.base import Training
+from lindrop.models.deep.memory import ACTIVATIONS, COPIES, training_bytes
 from lindrop.models.deep.model import Perceptron, normalised
 from lindrop.models.popularity import fit_popularity
 from lindrop.store.model import read_model, write_model
@@ -63,8 +64,8 @@ def ndcg(model, data):
     return summary(evaluate(model, *data.parts)).loc["ndcg@100", "mean"]
 
 
-def network(deep, kind, users=9, p=0.0, decay=0.3, **changed):
-    """A small network of 7 items, of float64 so that gradients can be compared."""
+def network(deep, kind, items=7, users=9, p=0.0, decay=0.3, **changed):
+    """A small one, without dropout unless asked for."""
     rng, common = np.random.default_rng(1), {"latent": 3, "p": p, "decay": decay}
     own = {
         "mult_vae": {"hidden": 5, "beta": 0.7, "anneal_steps": 10},
@@ -72,7 +73,7 @@ def network(deep, kind, users=9, p=0.0, decay=0.3, **changed):
         "cdae": {"users": users, "negatives": 1.5, "cost": "square"},
     }[kind]
     networks = deep.networks.MultVae, deep.networks.MultDae, deep.networks.Cdae
-    return networks[KINDS.index(kind)](7, rng, **(common | own | changed))
+    return networks[KINDS.index(kind)](items, rng, **(common | own | changed))
 
 
 def rows(users=9):
@@ -239,6 +240,21 @@ def test_penalised_vectors_have_the_mean_0_where_the_bias_is_at_rest(deep):
     of_bias = net.encoder.layers[0].bias.grad
     penalty = 2 * 0.3 * net.vectors.detach().sum(0)
     deep.torch.testing.assert_close(net.vectors.grad.sum(0), of_bias + penalty)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hidden"),
+    [("cdae", 0), ("mult_vae", 0), ("mult_vae", 5), ("mult_dae", 0), ("mult_dae", 5)],
+)
+@pytest.mark.parametrize(("items", "users", "latent"), [(7, 9, 3), (7, 2, 8), (30, 9, 5)])
+def test_memory_is_asked_for_every_parameter(deep, kind, hidden, items, users, latent):
+    own = {} if kind == "cdae" else {"hidden": hidden}
+    net = network(deep, kind, items=items, users=users, latent=latent, **own)
+    numbers = sum(each.numel() for each in net.parameters())
+    asked = training_bytes(kind, items, users, 0, latent, hidden)
+    assert asked == 4 * COPIES * numbers
+    activations = training_bytes(kind, items, users, 11, latent, hidden) - asked
+    assert activations == 4 * ACTIVATIONS * 11 * items
 
 
 @pytest.mark.parametrize("kind", KINDS)

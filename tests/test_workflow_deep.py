@@ -1,5 +1,7 @@
 """What `make deep` makes, run for real where PyTorch is installed (`make .venv/ready-deep`)."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from lindrop import tuning
 from lindrop.cost import Cost
 from lindrop.evaluation import METRICS
 from lindrop.models.base import Fit
+from lindrop.models.deep.memory import training_bytes
 from lindrop.steck2020.models import BASELINES, DEEP
 from lindrop.store.checks import read_checks
 from lindrop.store.metrics import read_metrics, write_metrics
@@ -111,6 +114,19 @@ def test_the_table_shows_those_that_were_trained_as_configured(trained):
 def deep_rows(project):
     rows = pd.read_csv(project.path("results/tables/steck2020_table1.csv"))
     return rows[rows["model"].isin(DEEP)]
+
+
+@pytest.mark.parametrize("hidden", [0, 3000])
+def test_a_job_asks_for_the_memory_of_its_network(trained, hidden):
+    """60 items, 400 users; beside the network stand Python, PyTorch and ten times the split."""
+    changed = CONFIG.replace("hidden: 12, latent: 8", f"hidden: {hidden}, latent: 2000")
+    trained.write("config/deep.yaml", changed)
+    planned = trained.ok(f"{RUN % 'deep_models'} -n")
+    trained.write("config/deep.yaml", CONFIG)
+    (asked,) = set(re.findall(r"^rule tune_deep:(?:\n .*)*mem_mb=(\d+)", planned, re.MULTILINE))
+    split = trained.path("results/data/small/split.h5").stat().st_size
+    network = training_bytes("mult_vae", 60, 400, 50, 2000, hidden)
+    assert int(asked) == pytest.approx(400 + 600 + (10 * split + 1.1 * network) / 1e6, abs=1)
 
 
 def test_a_killed_training_goes_on_in_the_next_run(trained):
