@@ -16,6 +16,7 @@ from lindrop.models.base import Training
 from lindrop.models.deep.memory import ACTIVATIONS, COPIES, training_bytes
 from lindrop.models.deep.model import Perceptron, normalised
 from lindrop.models.popularity import fit_popularity
+from lindrop.models.sampled import dropped
 from lindrop.store.model import read_model, write_model
 
 ITEMS, TASTES = 40, 4
@@ -198,11 +199,32 @@ def test_the_loss_of_mult_vae(deep):
     assert loss == pytest.approx(expected, rel=1e-5)
 
 
-def test_dropout_is_of_the_input_alone_and_keeps_its_mean(deep):
-    net, x = network(deep, "mult_dae", p=0.5, hidden=0), rows(4000)
-    noisy = net.loss(whole(deep, x), np.random.default_rng(0)).item()
-    net.p = 0.0
-    assert noisy > net.loss(whole(deep, x), np.random.default_rng(0)).item()
+@pytest.mark.parametrize("kind", KINDS)
+def test_dropout_is_of_the_input_alone_and_keeps_its_mean(deep, kind):
+    masks, x, entered = 3000, rows(), {}
+    many = sp.csr_array(sp.vstack([x] * masks))
+    net = network(deep, kind, users=many.shape[0], p=0.4)
+    layers = [layer for layer in net.modules() if isinstance(layer, deep.layers.Dense)]
+    for number, layer in enumerate(layers):
+        layer.register_forward_pre_hook(
+            lambda _, inputs, number=number: entered.update({number: inputs[0]})
+        )
+    net.loss(whole(deep, many), np.random.default_rng(0))
+    undropped = (x if kind == "cdae" else normalised(x)).toarray()
+    found = entered.pop(0).toarray().reshape(masks, *x.shape)
+    assert np.all((found == 0) | np.isclose(found, undropped / 0.6))
+    error = np.sqrt(0.4 / 0.6 / masks)  # of the mean of an entry that is 1
+    np.testing.assert_allclose(found.mean(axis=0), undropped, atol=5 * error)
+    assert len(entered) == len(layers) - 1
+    assert all((inner != 0).all() for inner in entered.values()), "dropped further on"
+
+
+def test_what_is_dropped_is_to_be_predicted_all_the_same(deep):
+    net, x = network(deep, "mult_dae", p=0.5), rows()
+    entered = dropped(normalised(x), 0.5, np.random.default_rng(0))
+    cost = deep.losses.multinomial(net.stack(entered), x) + 0.3 * net.stack.squares()
+    found = net.loss(whole(deep, x), np.random.default_rng(0))
+    assert found.item() == pytest.approx(cost.item(), rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
