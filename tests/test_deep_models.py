@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from conftest import ROOT
 
+from lindrop.cost import NO_COST
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import evaluate, summary
 from lindrop.models.base import Training
@@ -338,11 +339,24 @@ def test_a_killed_training_continues_and_ends_the_same(
         fitted(deep, data, kind, path)
     continued = fitted(deep, data, kind, path)
     same(continued, uninterrupted)
-    assert uninterrupted.earlier_seconds == 0
-    assert (continued.earlier_seconds > 0) == (killed_at > 4), "a checkpoint follows an epoch"
+    assert uninterrupted.earlier.seconds == 0
+    assert (continued.earlier.seconds > 0) == (killed_at > 4), "a checkpoint follows an epoch"
     assert steps[killed_at:] == list(range(killed_at // 4 * 4, 24)), "four batches make an epoch"
     same(fitted(deep, data, kind, path), uninterrupted)
     assert len(steps) == killed_at + 24 - killed_at // 4 * 4, "what is finished is only read"
+
+
+def test_a_finished_training_is_left_whole_and_told_of_with_what_it_took(
+    deep, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(deep.training, "peak_megabytes", lambda: 1e6)
+    first = fitted(deep, data, "mult_vae", tmp_path / "checkpoint", beta=1, p=0)
+    monkeypatch.undo()
+    again = fitted(deep, data, "mult_vae", tmp_path / "checkpoint", beta=1.0, p=0.0)
+    same(again, first)
+    assert first.earlier == NO_COST
+    assert again.earlier.seconds > 0
+    assert again.earlier.megabytes == 1e6
 
 
 def test_a_checkpoint_of_another_training_is_not_continued(deep, data, tmp_path, monkeypatch):
@@ -370,7 +384,7 @@ def test_a_checkpoint_of_other_code_is_not_continued(
     monkeypatch.setattr(Path, "read_bytes", mended)
     again = fitted(deep, data, "mult_dae", path)
     same(again, before)
-    assert (again.earlier_seconds > 0) == continued
+    assert (again.earlier.seconds > 0) == continued
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -129,19 +129,53 @@ def test_a_job_asks_for_the_memory_of_its_network(trained, hidden):
     assert int(asked) == pytest.approx(400 + 600 + (10 * split + 1.1 * network) / 1e6, abs=1)
 
 
-def test_a_killed_training_goes_on_in_the_next_run(trained):
-    model = trained.path("results/models/small/mult_dae.h5")
+def test_the_chosen_point_is_trained_once(trained):
+    """Its final training is the one of its tuning; bit by bit what it would be made anew."""
+    chosen = checkpoint_of_the_chosen(trained)
+    log = trained.path("results/logs/fit_deep/small/mult_vae.log").read_text()
+    assert f"{chosen}: 6 epochs are done" in log
+    ((_, tested),) = metrics(trained, "mult_vae").items()
+    model, file = (
+        trained.path(f"results/{kind}/small/mult_vae.h5") for kind in ("models", "metrics")
+    )
     before = read_model(model).fit
-    for file in (model, trained.path("results/metrics/small/mult_dae.h5")):
-        file.unlink()
-    kill_at("/.mult_dae.checkpoint", "everything", trained, RUN % "deep", occasion=4)
+    for each in (model, file):
+        each.unlink()
+    assert set(rules_run(trained.ok(RUN % "deep_models"))) == {"fit_deep", "deep_models"}
+    log = trained.path("results/logs/fit_deep/small/mult_vae.log").read_text()
+    assert "epochs are done" not in log, "nothing is left of its tuning"
+    same(read_model(model).fit, before)
+    ((_, again),) = metrics(trained, "mult_vae").items()
+    np.testing.assert_array_equal(again.per_user, tested.per_user)
+
+
+def checkpoint_of_the_chosen(project):
+    ((_, tested),) = metrics(project, "mult_vae").items()
+    number = [0.1, 0.4].index(tested.parameters["beta"])
+    return f"results/tuning/small/mult_vae/{number}.checkpoint"
+
+
+def same(one, other):
+    assert one.history == other.history
+    for name, part in one.model.parts().items():
+        np.testing.assert_array_equal(part, other.model.parts()[name])
+
+
+@pytest.mark.parametrize("name", ["mult_dae", "mult_vae"])
+def test_a_killed_training_goes_on_in_the_next_run(trained, name):
+    """Of one point, beside the model; of one that was chosen, where its tuning left it."""
+    alone = f"results/models/small/{name}.checkpoint"
+    file = checkpoint_of_the_chosen(trained) if name == "mult_vae" else alone
+    model = trained.path(f"results/models/small/{name}.h5")
+    before = read_model(model).fit
+    for each in (model, trained.path(f"results/metrics/small/{name}.h5")):
+        each.unlink()
+    hidden = f"/.{file.rpartition('/')[2]}"
+    kill_at(hidden, "everything", trained, RUN % "deep", occasion=4)
     assert not model.exists()
     trained.ok("snakemake --unlock --configfile config/deep.yaml")
     trained.ok(RUN % "deep")
-    log = trained.path("results/logs/fit_deep/small/mult_dae.log").read_text()
-    assert "mult_dae.checkpoint: 3 epochs are done" in log
-    again = read_model(model).fit
-    assert again.history == before.history
-    for name, part in before.model.parts().items():
-        np.testing.assert_array_equal(part, again.model.parts()[name])
+    log = trained.path(f"results/logs/fit_deep/small/{name}.log").read_text()
+    assert f"{file}: 3 epochs are done" in log
+    same(read_model(model).fit, before)
     assert not list(trained.path("results").rglob("*.checkpoint"))

@@ -51,7 +51,7 @@ def fit_mult_vae(
         min(beta, anneal_steps, hidden) >= 0,
         f"β = {beta}, {anneal_steps} steps, hidden = {hidden}: none may be below 0",
     )
-    options = {"beta": beta, "anneal_steps": anneal_steps, "hidden": hidden}
+    options = {"beta": float(beta), "anneal_steps": anneal_steps, "hidden": hidden}
     return _fit("mult_vae", data, validation, checkpoint, latent, p, ridge, options, training)
 
 
@@ -109,7 +109,7 @@ def _fit(
     counts = {"latent": latent} | settings._asdict()
     del counts["seed"]
     _require(min(counts.values()) > 0, f"{counts}: all must be above 0")
-    options |= {"latent": latent, "p": p, "decay": ridge / settings.batch}
+    options |= {"latent": latent, "p": float(p), "decay": ridge / settings.batch}
     users, hidden = int(data.x.shape[0]), options.get("hidden", 0)
     needed = training_bytes(model, data.items, users, settings.batch, latent, hidden)
     require_memory(needed, "training a deep network")
