@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,11 +10,14 @@ import pytest
 import scipy.sparse as sp
 from conftest import ROOT
 
+from lindrop.cost import NO_COST
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import evaluate, summary
 from lindrop.models.base import Training
+from lindrop.models.deep.memory import ACTIVATIONS, COPIES, training_bytes
 from lindrop.models.deep.model import Perceptron, normalised
 from lindrop.models.popularity import fit_popularity
+from lindrop.models.sampled import dropped
 from lindrop.store.model import read_model, write_model
 
 ITEMS, TASTES = 40, 4
@@ -62,8 +66,8 @@ def ndcg(model, data):
     return summary(evaluate(model, *data.parts)).loc["ndcg@100", "mean"]
 
 
-def network(deep, kind, users=9, p=0.0, decay=0.3, **changed):
-    """A small network of 7 items, of float64 so that gradients can be compared."""
+def network(deep, kind, items=7, users=9, p=0.0, decay=0.3, **changed):
+    """A small one, without dropout unless asked for."""
     rng, common = np.random.default_rng(1), {"latent": 3, "p": p, "decay": decay}
     own = {
         "mult_vae": {"hidden": 5, "beta": 0.7, "anneal_steps": 10},
@@ -71,7 +75,7 @@ def network(deep, kind, users=9, p=0.0, decay=0.3, **changed):
         "cdae": {"users": users, "negatives": 1.5, "cost": "square"},
     }[kind]
     networks = deep.networks.MultVae, deep.networks.MultDae, deep.networks.Cdae
-    return networks[KINDS.index(kind)](7, rng, **(common | own | changed))
+    return networks[KINDS.index(kind)](items, rng, **(common | own | changed))
 
 
 def rows(users=9):
@@ -196,11 +200,32 @@ def test_the_loss_of_mult_vae(deep):
     assert loss == pytest.approx(expected, rel=1e-5)
 
 
-def test_dropout_is_of_the_input_alone_and_keeps_its_mean(deep):
-    net, x = network(deep, "mult_dae", p=0.5, hidden=0), rows(4000)
-    noisy = net.loss(whole(deep, x), np.random.default_rng(0)).item()
-    net.p = 0.0
-    assert noisy > net.loss(whole(deep, x), np.random.default_rng(0)).item()
+@pytest.mark.parametrize("kind", KINDS)
+def test_dropout_is_of_the_input_alone_and_keeps_its_mean(deep, kind):
+    masks, x, entered = 3000, rows(), {}
+    many = sp.csr_array(sp.vstack([x] * masks))
+    net = network(deep, kind, users=many.shape[0], p=0.4)
+    layers = [layer for layer in net.modules() if isinstance(layer, deep.layers.Dense)]
+    for number, layer in enumerate(layers):
+        layer.register_forward_pre_hook(
+            lambda _, inputs, number=number: entered.update({number: inputs[0]})
+        )
+    net.loss(whole(deep, many), np.random.default_rng(0))
+    undropped = (x if kind == "cdae" else normalised(x)).toarray()
+    found = entered.pop(0).toarray().reshape(masks, *x.shape)
+    assert np.all((found == 0) | np.isclose(found, undropped / 0.6))
+    error = np.sqrt(0.4 / 0.6 / masks)  # of the mean of an entry that is 1
+    np.testing.assert_allclose(found.mean(axis=0), undropped, atol=5 * error)
+    assert len(entered) == len(layers) - 1
+    assert all((inner != 0).all() for inner in entered.values()), "dropped further on"
+
+
+def test_what_is_dropped_is_to_be_predicted_all_the_same(deep):
+    net, x = network(deep, "mult_dae", p=0.5), rows()
+    entered = dropped(normalised(x), 0.5, np.random.default_rng(0))
+    cost = deep.losses.multinomial(net.stack(entered), x) + 0.3 * net.stack.squares()
+    found = net.loss(whole(deep, x), np.random.default_rng(0))
+    assert found.item() == pytest.approx(cost.item(), rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -240,6 +265,21 @@ def test_penalised_vectors_have_the_mean_0_where_the_bias_is_at_rest(deep):
     deep.torch.testing.assert_close(net.vectors.grad.sum(0), of_bias + penalty)
 
 
+@pytest.mark.parametrize(
+    ("kind", "hidden"),
+    [("cdae", 0), ("mult_vae", 0), ("mult_vae", 5), ("mult_dae", 0), ("mult_dae", 5)],
+)
+@pytest.mark.parametrize(("items", "users", "latent"), [(7, 9, 3), (7, 2, 8), (30, 9, 5)])
+def test_memory_is_asked_for_every_parameter(deep, kind, hidden, items, users, latent):
+    own = {} if kind == "cdae" else {"hidden": hidden}
+    net = network(deep, kind, items=items, users=users, latent=latent, **own)
+    numbers = sum(each.numel() for each in net.parameters())
+    asked = training_bytes(kind, items, users, 0, latent, hidden)
+    assert asked == 4 * COPIES * numbers
+    activations = training_bytes(kind, items, users, 11, latent, hidden) - asked
+    assert activations == 4 * ACTIVATIONS * 11 * items
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_finds_tastes(deep, data, kind):
     result = fitted(deep, data, kind, epochs=25, **({"ridge": 0.01} if kind == "cdae" else {}))
@@ -256,7 +296,21 @@ def test_the_best_epoch_is_kept_and_patience_ends_the_training(deep, data):
     assert ndcg(result.model, data) == pytest.approx(measured[best - 1], abs=1e-6)
     assert measured[best - 1] > measured[-1]
     assert [row["epoch"] for row in result.history] == list(range(1, best + 8))
-    assert result.converged == (best <= 0.9 * len(measured))
+    assert result.converged
+
+
+def test_what_patience_ended_is_at_rest_however_late(deep, data):
+    result = fitted(deep, data, "mult_dae", epochs=300, patience=1, learning_rate=5e-3)
+    assert 10 < len(result.history) < 300
+    assert result.converged, "more epochs would change nothing"
+
+
+@pytest.mark.parametrize(("epochs", "rests"), [(10, False), (40, True)])
+def test_a_training_whose_last_epochs_are_the_best_is_not_at_rest(deep, data, epochs, rests):
+    result = fitted(deep, data, "mult_dae", epochs=epochs, learning_rate=5e-3)
+    best = 1 + int(np.argmax([row["ndcg@100"] for row in result.history]))
+    assert len(result.history) == epochs
+    assert result.converged == (best <= 0.9 * epochs) == rests
 
 
 def same(one, other):
@@ -285,11 +339,24 @@ def test_a_killed_training_continues_and_ends_the_same(
         fitted(deep, data, kind, path)
     continued = fitted(deep, data, kind, path)
     same(continued, uninterrupted)
-    assert uninterrupted.earlier_seconds == 0
-    assert (continued.earlier_seconds > 0) == (killed_at > 4), "a checkpoint follows an epoch"
+    assert uninterrupted.earlier.seconds == 0
+    assert (continued.earlier.seconds > 0) == (killed_at > 4), "a checkpoint follows an epoch"
     assert steps[killed_at:] == list(range(killed_at // 4 * 4, 24)), "four batches make an epoch"
     same(fitted(deep, data, kind, path), uninterrupted)
     assert len(steps) == killed_at + 24 - killed_at // 4 * 4, "what is finished is only read"
+
+
+def test_a_finished_training_is_left_whole_and_told_of_with_what_it_took(
+    deep, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(deep.training, "peak_megabytes", lambda: 1e6)
+    first = fitted(deep, data, "mult_vae", tmp_path / "checkpoint", beta=1, p=0)
+    monkeypatch.undo()
+    again = fitted(deep, data, "mult_vae", tmp_path / "checkpoint", beta=1.0, p=0.0)
+    same(again, first)
+    assert first.earlier == NO_COST
+    assert again.earlier.seconds > 0
+    assert again.earlier.megabytes == 1e6
 
 
 def test_a_checkpoint_of_another_training_is_not_continued(deep, data, tmp_path, monkeypatch):
@@ -299,6 +366,25 @@ def test_a_checkpoint_of_another_training_is_not_continued(deep, data, tmp_path,
     fewer = data.train[:150]
     same(fitted(deep, data, "mult_dae", path, x=fewer), fitted(deep, data, "mult_dae", x=fewer))
     same(fitted(deep, data, "mult_dae", path, p=0.2), fitted(deep, data, "mult_dae", p=0.2))
+
+
+@pytest.mark.parametrize(
+    ("module", "continued"), [("losses", False), ("fit", False), ("sampled", False), ("wmf", True)]
+)
+def test_a_checkpoint_of_other_code_is_not_continued(
+    deep, data, module, continued, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(deep.training, "SAVED_SECONDS", 0)
+    path, read = tmp_path / "checkpoint", Path.read_bytes
+    before = fitted(deep, data, "mult_dae", path)
+
+    def mended(file):
+        return read(file) + b"# mended" * (file.name == f"{module}.py")
+
+    monkeypatch.setattr(Path, "read_bytes", mended)
+    again = fitted(deep, data, "mult_dae", path)
+    same(again, before)
+    assert (again.earlier.seconds > 0) == continued
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,7 +5,7 @@ import ast
 import pytest
 from conftest import ROOT
 
-from lindrop.digest import imported_names, imports_digest, reachable
+from lindrop.digest import imported_names, imports_digest, module_digest, reachable
 
 WORKFLOW = ROOT / "workflow"
 
@@ -73,6 +73,19 @@ def test_the_hash_changes_with_a_reached_module_only(tmp_path):
     assert imports_digest(script, tmp_path) == before
     (package / "b.py").write_text("x = 2\n")
     assert imports_digest(script, tmp_path) != before
+
+
+def test_the_hash_of_a_module_changes_with_itself_too(tmp_path):
+    package = tmp_path / "lindrop"
+    package.mkdir()
+    module, imported = package / "a.py", package / "b.py"
+    module.write_text("from lindrop.b import x\n")
+    imported.write_text("x = 1\n")
+    found = [module_digest(module, tmp_path)]
+    for file in (module, imported):
+        file.write_text(file.read_text() + "y = 2\n")
+        found.append(module_digest(module, tmp_path))
+    assert len(set(found)) == 3
 
 
 def test_package_files_hold_no_code():

@@ -59,6 +59,7 @@ def test_killed_in_the_middle_of_a_rule(rule, victim, project, finished_both, mi
 def kill_at(file, victim, project, command=None, occasion=1):
     """Start a run, wait until the job that makes `file` is about to finish it, and kill."""
     mark = project.path("hanging")
+    mark.unlink(missing_ok=True)  # of a kill before
     project.write("faults/sitecustomize.py", HANG)
     process = subprocess.Popen(
         (command or COMMAND).split(),

@@ -12,6 +12,7 @@ from test_models import tasteful
 
 from lindrop import tuning
 from lindrop.config import load_schema
+from lindrop.cost import Cost
 from lindrop.errors import UserError
 from lindrop.evaluation import METRICS, evaluate, summary
 from lindrop.grids import chunks, grid
@@ -21,6 +22,7 @@ from lindrop.models.registry import REGISTRY, fit
 from lindrop.store.metrics import read_metrics, write_metrics
 from lindrop.tuning import (
     choose,
+    number_of,
     only_choice,
     parameters,
     ranks_of,
@@ -180,17 +182,26 @@ def test_a_grid_of_one_point_needs_no_validation(data, users):
         only_choice(OPTIONS, [3])
 
 
+def test_the_number_of_the_chosen_point_survives_a_file(tmp_path):
+    options = {"beta": [0.1, 0.3, 1, 1 / 3], "lambda": [1e-5, 2, 1e5], "epochs": 7}
+    for number, point in enumerate(grid(options)):
+        pd.DataFrame([point]).to_csv(tmp_path / "trial.csv", index=False)
+        (row,) = pd.read_csv(tmp_path / "trial.csv").to_dict("records")
+        assert number_of(row, options) == number
+
+
 def test_what_a_killed_process_took_counts(data, users):
     entry = REGISTRY["popularity"]
 
     def resumed(data, ranks):
         ((rank, whole),) = entry.fit(data, ranks)
-        yield rank, replace(whole, earlier_seconds=1000.0)
+        yield rank, replace(whole, earlier=Cost(1000.0, 1e6))
 
     models, ranks = {"resumed": replace(entry, fit=resumed)}, [data.items]
     results = refit(data, "resumed", only_choice({}, ranks), {}, *users, models=models)
     ((tested, _),) = results.values()
     assert 1000 <= tested.cost.seconds < 1010
+    assert tested.cost.megabytes == 1e6
     (row,) = tune(data, "resumed", [{}], ranks, {}, *users, models=models).to_dict("records")
     assert 1000 <= row["seconds"] < 1010
 

@@ -1,5 +1,7 @@
 """What `make deep` makes, run for real where PyTorch is installed (`make .venv/ready-deep`)."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from lindrop import tuning
 from lindrop.cost import Cost
 from lindrop.evaluation import METRICS
 from lindrop.models.base import Fit
+from lindrop.models.deep.memory import training_bytes
 from lindrop.steck2020.models import BASELINES, DEEP
 from lindrop.store.checks import read_checks
 from lindrop.store.metrics import read_metrics, write_metrics
@@ -45,6 +48,15 @@ def trained(tmp_path_factory):
     project.write("config/deep.yaml", CONFIG)
     project.first_output = project.ok(RUN % "deep")
     return project
+
+
+def test_the_models_can_be_trained_without_the_figure(project):
+    write_idx(project.folder, 12)
+    project.write("config/deep.yaml", CONFIG)
+    alone, all_of_it = (project.ok(f"{RUN % target} -n") for target in ("deep_models", "deep"))
+    models = {"generate_interactions", "split", "tune_deep", "fit_deep"}
+    assert set(rules_run(alone)) == models | {"deep_models"}
+    assert set(rules_run(all_of_it)) >= models | {"pal2020_train", "pal2020_fig2"}
 
 
 def test_the_deep_figure_from_images_to_checks(trained):
@@ -104,19 +116,66 @@ def deep_rows(project):
     return rows[rows["model"].isin(DEEP)]
 
 
-def test_a_killed_training_goes_on_in_the_next_run(trained):
-    model = trained.path("results/models/small/mult_dae.h5")
+@pytest.mark.parametrize("hidden", [0, 3000])
+def test_a_job_asks_for_the_memory_of_its_network(trained, hidden):
+    """60 items, 400 users; beside the network stand Python, PyTorch and ten times the split."""
+    changed = CONFIG.replace("hidden: 12, latent: 8", f"hidden: {hidden}, latent: 2000")
+    trained.write("config/deep.yaml", changed)
+    planned = trained.ok(f"{RUN % 'deep_models'} -n")
+    trained.write("config/deep.yaml", CONFIG)
+    (asked,) = set(re.findall(r"^rule tune_deep:(?:\n .*)*mem_mb=(\d+)", planned, re.MULTILINE))
+    split = trained.path("results/data/small/split.h5").stat().st_size
+    network = training_bytes("mult_vae", 60, 400, 50, 2000, hidden)
+    assert int(asked) == pytest.approx(400 + 600 + (10 * split + 1.1 * network) / 1e6, abs=1)
+
+
+def test_the_chosen_point_is_trained_once(trained):
+    """Its final training is the one of its tuning; bit by bit what it would be made anew."""
+    chosen = checkpoint_of_the_chosen(trained)
+    log = trained.path("results/logs/fit_deep/small/mult_vae.log").read_text()
+    assert f"{chosen}: 6 epochs are done" in log
+    ((_, tested),) = metrics(trained, "mult_vae").items()
+    model, file = (
+        trained.path(f"results/{kind}/small/mult_vae.h5") for kind in ("models", "metrics")
+    )
     before = read_model(model).fit
-    for file in (model, trained.path("results/metrics/small/mult_dae.h5")):
-        file.unlink()
-    kill_at("/.mult_dae.checkpoint", "everything", trained, RUN % "deep", occasion=4)
+    for each in (model, file):
+        each.unlink()
+    assert set(rules_run(trained.ok(RUN % "deep_models"))) == {"fit_deep", "deep_models"}
+    log = trained.path("results/logs/fit_deep/small/mult_vae.log").read_text()
+    assert "epochs are done" not in log, "nothing is left of its tuning"
+    same(read_model(model).fit, before)
+    ((_, again),) = metrics(trained, "mult_vae").items()
+    np.testing.assert_array_equal(again.per_user, tested.per_user)
+
+
+def checkpoint_of_the_chosen(project):
+    ((_, tested),) = metrics(project, "mult_vae").items()
+    number = [0.1, 0.4].index(tested.parameters["beta"])
+    return f"results/tuning/small/mult_vae/{number}.checkpoint"
+
+
+def same(one, other):
+    assert one.history == other.history
+    for name, part in one.model.parts().items():
+        np.testing.assert_array_equal(part, other.model.parts()[name])
+
+
+@pytest.mark.parametrize("name", ["mult_dae", "mult_vae"])
+def test_a_killed_training_goes_on_in_the_next_run(trained, name):
+    """Of one point, beside the model; of one that was chosen, where its tuning left it."""
+    alone = f"results/models/small/{name}.checkpoint"
+    file = checkpoint_of_the_chosen(trained) if name == "mult_vae" else alone
+    model = trained.path(f"results/models/small/{name}.h5")
+    before = read_model(model).fit
+    for each in (model, trained.path(f"results/metrics/small/{name}.h5")):
+        each.unlink()
+    hidden = f"/.{file.rpartition('/')[2]}"
+    kill_at(hidden, "everything", trained, RUN % "deep", occasion=4)
     assert not model.exists()
     trained.ok("snakemake --unlock --configfile config/deep.yaml")
     trained.ok(RUN % "deep")
-    log = trained.path("results/logs/fit_deep/small/mult_dae.log").read_text()
-    assert "mult_dae.checkpoint: 3 epochs are done" in log
-    again = read_model(model).fit
-    assert again.history == before.history
-    for name, part in before.model.parts().items():
-        np.testing.assert_array_equal(part, again.model.parts()[name])
+    log = trained.path(f"results/logs/fit_deep/small/{name}.log").read_text()
+    assert f"{file}: 3 epochs are done" in log
+    same(read_model(model).fit, before)
     assert not list(trained.path("results").rglob("*.checkpoint"))

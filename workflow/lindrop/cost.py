@@ -18,6 +18,14 @@ class Cost:
     megabytes: float
 
 
+NO_COST = Cost(0.0, 0.0)
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process had until now."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
 class Stopwatch:
     """Runs from its making on, but not while something that is paused for runs."""
 
@@ -36,7 +44,7 @@ class Stopwatch:
 
         return uncounted
 
-    def cost(self, earlier: float = 0.0) -> Cost:
-        """With the seconds that the same work took before, in another process."""
-        kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return Cost(earlier + time.perf_counter() - self._start, kilobytes * 1024 / 1e6)
+    def cost(self, earlier: Cost = NO_COST) -> Cost:
+        """With what the same work took before, in another process."""
+        seconds = earlier.seconds + time.perf_counter() - self._start
+        return Cost(seconds, max(earlier.megabytes, peak_megabytes()))

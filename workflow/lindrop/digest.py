@@ -19,8 +19,17 @@ IMPORT = re.compile(
 
 def imports_digest(script: Path, root: Path) -> str:
     """Hash of the modules of the package in `root` that `script` imports, directly or not."""
+    return _digest(reachable(script, root), root)
+
+
+def module_digest(module: Path, root: Path) -> str:
+    """The same of a module, itself included."""
+    return _digest(reachable(module, root) | {module}, root)
+
+
+def _digest(modules: set[Path], root: Path) -> str:
     digest = hashlib.sha256()
-    for module in sorted(reachable(script, root)):
+    for module in sorted(modules):
         digest.update(module.relative_to(root).as_posix().encode() + b"\0")
         digest.update(module.read_bytes())
     return digest.hexdigest()[:16]

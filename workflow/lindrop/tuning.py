@@ -92,7 +92,7 @@ def _trials(
         warm = {"start": last} if entry.warm else {}
         try:
             for rank, fit in entry.fit(data, ranks, **parameters(point, options), **warm):
-                seconds = fit.earlier_seconds + time.perf_counter() - start
+                seconds = fit.earlier.seconds + time.perf_counter() - start
                 done.append(rank)
                 last = fit.model
                 row: dict[str, Any] = {"model": name, "rank": rank, **point}
@@ -150,6 +150,11 @@ def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
     return best.assign(edge=edges)
 
 
+def number_of(chosen: Mapping[str, Any], options: Mapping[str, Any]) -> int:
+    """Which point of the grid was chosen."""
+    return grid(options).index({axis: chosen[axis] for axis in axes(options)})
+
+
 def edge_of_grid(point: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """The axes on whose edge a chosen point lies; 0 is none, since nothing is below it."""
     return ", ".join(
@@ -193,7 +198,7 @@ def refit(
         for rank, fit in entry.fit(timed, ranks, **parameters(point, options)):
             if _is_zero(fit):
                 raise UserError(f"{name} at {point}: the model is zero (its penalty is too large)")
-            cost = watch.cost(fit.earlier_seconds)
+            cost = watch.cost(fit.earlier)
             per_user = watch.paused(evaluate)(fit.model, fold_in, held_out)
             tested = Tested(rank, point, str(edges[rank]), fit.converged, per_user, cost)
             results[rank] = tested, fit

@@ -306,9 +306,8 @@ def deep_mb(wildcards, input, attempt):
 
     split_bytes = Path(input.split).stat().st_size
     counts, options = read_split_facts(input.split)[0], model_options(wildcards.model)
-    widest = max(options["latent"], options.get("hidden", 0))
-    vectors = counts.users * options["latent"] if wildcards.model == "cdae" else 0
-    network = training_bytes(counts.items, widest, options["batch"], vectors) / 1e6
+    sizes = (options.get(key, 0) for key in ("batch", "latent", "hidden"))
+    network = training_bytes(wildcards.model, counts.items, counts.users, *sizes) / 1e6
     return attempt * (400 + job_megabytes(split_bytes, 0) + 1.1 * network)
 
 

@@ -59,10 +59,20 @@ rule fit_deep:
         "../scripts/fit_deep.py"
 
 
+rule deep_models:
+    input:
+        collect("<results>/metrics/{dataset}/{model}.h5", dataset=DATASETS, model=DEEP),
+    log:
+        "<logs>/deep_models.log",
+    localrule: True
+    conda:
+        "../../envs/data.yaml"
+
+
 rule deep:
     input:
         rules.pal2020_fig2.output,
-        collect("<results>/metrics/{dataset}/{model}.h5", dataset=DATASETS, model=DEEP),
+        rules.deep_models.input,
     log:
         "<logs>/deep.log",
     localrule: True

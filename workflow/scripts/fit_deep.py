@@ -8,23 +8,30 @@ from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
 from lindrop.store.training import read_deep_training
-from lindrop.tuning import choose, only_choice, refit
+from lindrop.tuning import choose, number_of, only_choice, refit
 
 wildcards, params = snakemake.wildcards, snakemake.params
-split, output = snakemake.input.split, snakemake.output
-checkpoint = Path(output.model).with_suffix(".checkpoint")  # unknown to Snakemake: it stays
+split, trials, output = snakemake.input.split, snakemake.input.trials, snakemake.output
+
+
+def checkpoint(file):
+    """Beside what it is made for; unknown to Snakemake: it stays."""
+    return Path(file).with_suffix(".checkpoint")
+
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     try:
         from lindrop.models.deep.entries import DEEP
     except ModuleNotFoundError as error:
         raise UserError("PyTorch is not installed: run `make deep`") from error
-    data = read_deep_training(split, params.seed, checkpoint)
-    chosen = (
-        choose(pd.concat(map(pd.read_csv, snakemake.input.trials)), params.options)
-        if snakemake.input.trials
-        else only_choice(params.options, [data.items])
-    )
+    items = read_items(split)
+    if trials:
+        chosen = choose(pd.concat(map(pd.read_csv, trials)), params.options)
+        # its tuning has left the finished training, from which this one goes on
+        made_for = trials[number_of(chosen.iloc[0], params.options)]
+    else:
+        chosen, made_for = only_choice(params.options, [len(items)]), output.model
+    data = read_deep_training(split, params.seed, checkpoint(made_for))
     results = refit(
         data,
         wildcards.model,
@@ -40,8 +47,9 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         output.model,
         wildcards.model,
         model,
-        read_items(split),
+        items,
         tested.parameters,
         read_split_sha256(split),
     )
-    checkpoint.unlink(missing_ok=True)
+    for file in (*trials, output.model):
+        checkpoint(file).unlink(missing_ok=True)

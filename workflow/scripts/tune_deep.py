@@ -9,7 +9,8 @@ from lindrop.tuning import tune
 
 wildcards, params = snakemake.wildcards, snakemake.params
 output = Path(snakemake.output[0])
-checkpoint = output.with_suffix(".checkpoint")  # unknown to Snakemake: it stays
+# unknown to Snakemake: it stays, also when all is done, so that the chosen point is trained once
+checkpoint = output.with_suffix(".checkpoint")
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     try:
@@ -28,4 +29,3 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
     )
     with atomic(output) as partial:
         trials.to_csv(partial, index=False)
-    checkpoint.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from lindrop.arrays import Matrix, Vector
+from lindrop.cost import NO_COST, Cost
 from lindrop.errors import UserError
 from lindrop.gram import gram_matrix
 from lindrop.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
@@ -92,13 +93,13 @@ class Popularity:
 class Fit:
     """A model and how its solver went; closed forms have no history.
 
-    `earlier_seconds` is what it took in a process that was killed, before another went on.
+    `earlier` is what it took in another process, before this one went on where that one ended.
     """
 
     model: Model
     history: list[Mapping[str, float]] = field(default_factory=list)
     converged: bool = True
-    earlier_seconds: float = 0.0
+    earlier: Cost = NO_COST
 
     @property
     def precision(self) -> str:

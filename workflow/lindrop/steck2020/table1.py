@@ -27,11 +27,11 @@ Numbers = Sequence[float | None]
 class Paper:
     """What the paper prints for one dataset: METRICS of each model.
 
-    `searched` is, of those that it reprints, where the hyper-parameters were searched.
+    `stated` is, of those that it reprints, what is known of the hyper-parameters.
     """
 
     rank: int
-    searched: Mapping[str, str]
+    stated: Mapping[str, str]
     stderr: float
     rows: Mapping[str, Numbers]
     reprinted: Mapping[str, Numbers]
@@ -39,7 +39,7 @@ class Paper:
     @classmethod
     def of(cls, published: Mapping[str, Any], column: str) -> "Paper":
         assert published["metrics"] == list(METRICS)
-        return cls(published["rank"], published["searched"], **published["columns"][column])
+        return cls(published["rank"], published["stated"], **published["columns"][column])
 
     def printed(self, model: str) -> Numbers:
         return {**self.rows, **self.reprinted}.get(model, UNKNOWN)
@@ -115,8 +115,8 @@ def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> s
         parts.append("(not converged)")
     if paper and model in paper.rows and result.rank != paper.rank:
         parts.append(f"(paper: rank={paper.rank})")
-    if paper and model in paper.searched:
-        parts.append(f"(paper: best of {paper.searched[model]})")
+    if paper and model in paper.stated:
+        parts.append(f"(paper: {paper.stated[model]})")
     if empty := without_held_out(result):
         parts.append(f"({empty} users with nothing held out)")
     return " ".join(parts)

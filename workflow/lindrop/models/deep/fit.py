@@ -5,23 +5,31 @@ added to the mean loss of a batch's users.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lindrop.digest import module_digest
 from lindrop.errors import UserError
 from lindrop.memory import require_memory
 from lindrop.models.base import Fit, Training, Validation
 from lindrop.models.deep.memory import training_bytes
 from lindrop.models.deep.networks import Autoencoder, Cdae, MultDae, MultVae
-from lindrop.models.deep.training import Settings, best_epoch, train
+from lindrop.models.deep.training import History, Settings, best_epoch, train
 
 Fits = Iterator[tuple[int, Fit]]
 
-STILL_RISING = 0.9  # a best epoch later than this share of all says that more might be better
+STILL_RISING = 0.9  # a best epoch later than this share of all allowed: more might be better
 COSTS = ("square", "logistic")
+NETWORKS: Mapping[str, Callable[..., Autoencoder]] = {
+    "cdae": Cdae,
+    "mult_vae": MultVae,
+    "mult_dae": MultDae,
+}
+HERE = Path(__file__)
+ROOT = HERE.parents[3]  # of the package
 
 
 def fit_mult_vae(
@@ -43,8 +51,8 @@ def fit_mult_vae(
         min(beta, anneal_steps, hidden) >= 0,
         f"β = {beta}, {anneal_steps} steps, hidden = {hidden}: none may be below 0",
     )
-    options = {"beta": beta, "anneal_steps": anneal_steps, "hidden": hidden}
-    return _fit(MultVae, data, validation, checkpoint, latent, p, ridge, options, training)
+    options = {"beta": float(beta), "anneal_steps": anneal_steps, "hidden": hidden}
+    return _fit("mult_vae", data, validation, checkpoint, latent, p, ridge, options, training)
 
 
 def fit_mult_dae(
@@ -62,7 +70,7 @@ def fit_mult_dae(
     """Mult-DAE; by default items → 200 → items, as in the published code for MovieLens 20M."""
     _require(hidden >= 0, f"hidden = {hidden}: may not be below 0")
     options = {"hidden": hidden}
-    return _fit(MultDae, data, validation, checkpoint, latent, p, ridge, options, training)
+    return _fit("mult_dae", data, validation, checkpoint, latent, p, ridge, options, training)
 
 
 def fit_cdae(
@@ -82,11 +90,11 @@ def fit_cdae(
     _require(negatives > 0, f"{negatives} negatives per entry: must be above 0")
     _require(cost in COSTS, f"cost {cost!r}: must be one of {', '.join(COSTS)}")
     options = {"users": int(data.x.shape[0]), "negatives": negatives, "cost": cost}
-    return _fit(Cdae, data, validation, checkpoint, latent, p, ridge, options, training)
+    return _fit("cdae", data, validation, checkpoint, latent, p, ridge, options, training)
 
 
 def _fit(
-    network: Callable[..., Autoencoder],
+    model: str,
     data: Training,
     validation: Validation,
     checkpoint: Path | None,
@@ -101,17 +109,24 @@ def _fit(
     counts = {"latent": latent} | settings._asdict()
     del counts["seed"]
     _require(min(counts.values()) > 0, f"{counts}: all must be above 0")
-    options |= {"latent": latent, "p": p, "decay": ridge / settings.batch}
-    widest = max(options.get("hidden", 0), latent)
-    needed = training_bytes(data.items, widest, settings.batch, options.get("users", 0) * latent)
+    options |= {"latent": latent, "p": float(p), "decay": ridge / settings.batch}
+    users, hidden = int(data.x.shape[0]), options.get("hidden", 0)
+    needed = training_bytes(model, data.items, users, settings.batch, latent, hidden)
     require_memory(needed, "training a deep network")
-    source = {"network": network.__name__, "options": options, "data": _digest(data, validation)}
+    source = {"model": model, "options": options}
+    source |= {"data": _digest(data, validation), "code": module_digest(HERE, ROOT)}
     # its own stream: the epochs' are children of the same seed
     first = np.random.default_rng(data.seed)
-    net = network(data.items, first, **options)
-    model, history, earlier = train(net, data.x, validation, settings, checkpoint, source)
-    at_rest = best_epoch(history) <= STILL_RISING * len(history)
-    yield data.items, Fit(model, [*history], at_rest, earlier)
+    network = NETWORKS[model](data.items, first, **options)
+    trained, history, earlier = train(network, data.x, validation, settings, checkpoint, source)
+    yield data.items, Fit(trained, [*history], _at_rest(history, settings), earlier)
+
+
+def _at_rest(history: History, settings: Settings) -> bool:
+    """Whether patience ended it, so that more epochs would change nothing, or it stopped rising."""
+    best = best_epoch(history)
+    out_of_patience = len(history) - best >= settings.patience
+    return out_of_patience or best <= STILL_RISING * settings.epochs
 
 
 def _require(condition: bool, message: str) -> None:

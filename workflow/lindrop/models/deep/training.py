@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from lindrop.cost import Cost, peak_megabytes
 from lindrop.dropout.deep import checkpoints
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import evaluate, summary
@@ -41,11 +42,11 @@ class Settings(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """The best network, a row per epoch, and what the epochs before the last start took."""
+    """The best network, a row per epoch, and what the epochs of earlier processes took."""
 
     model: Perceptron
     history: History
-    earlier_seconds: float
+    earlier: Cost
 
 
 class _Training:
@@ -56,6 +57,7 @@ class _Training:
         self.optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
         self.history: History = []
         self.seconds = 0.0
+        self.megabytes = 0.0  # of earlier processes
         self.best = network.perceptron()
 
     @property
@@ -77,13 +79,15 @@ class _Training:
             "optimiser": self.optimiser.state_dict(),
             "history": self.history,
             "seconds": self.seconds,
+            "megabytes": max(self.megabytes, peak_megabytes()),
             "best": {name: torch.from_numpy(part) for name, part in self.best.parts().items()},
         }
 
     def restore(self, state: checkpoints.State) -> None:
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.history, self.seconds = state["history"], state["seconds"]
+        self.history = state["history"]
+        self.seconds, self.megabytes = state["seconds"], state["megabytes"]
         self.best = Perceptron.of({name: part.numpy() for name, part in state["best"].items()})
 
     def epoch(self, validation: Validation) -> None:
@@ -143,14 +147,15 @@ def train(
     if checkpoint and (state := checkpoints.load(checkpoint, of)):
         training.restore(state)
         logger.info("%s: %d epochs are done", checkpoint, training.epochs)
-    earlier = training.seconds
+    earlier = Cost(training.seconds, training.megabytes)
     progress = Progress("training", settings.epochs, unit="epochs")
     progress.resume_at(training.epochs)
     saved = time.monotonic()
     while not training.done:
         training.epoch(validation)
         progress.advance(1)
-        if checkpoint and time.monotonic() - saved >= SAVED_SECONDS:
+        due = training.done or time.monotonic() - saved >= SAVED_SECONDS
+        if checkpoint and due:
             checkpoints.save(checkpoint, training.state(), of)
             saved = time.monotonic()
     row = training.history[training.best_epoch - 1]
