@@ -10,7 +10,6 @@ penalties are a weak one, which leaves many weights, and a stronger one. Appends
 benchmarks/results/slim_fraction.csv.
 """
 
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import numpy as np
 import pandas as pd
 from models_at_scale import SETS
 
+from lindrop.cost import peak_bytes
 from lindrop.data.split import split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
@@ -49,7 +49,7 @@ def measured(gram: np.ndarray, share: float) -> Iterator[dict[str, Any]]:
             "core_seconds": round(seconds, 2),
             "core_hours_for_all": round(seconds / columns * len(gram) / 3600, 3),
             "weights_per_column": round(weights / columns),
-            "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 1),
+            "peak_gb": round(peak_bytes() / 1e9, 1),
         }
 
 
