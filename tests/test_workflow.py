@@ -160,6 +160,15 @@ def test_heavy_rules_take_every_core(project):
     assert len(threads) == len(light) + 5
 
 
+@pytest.mark.parametrize(("mode", "threads"), [("default", 5), ("remote", 3)])
+def test_slurm_says_how_many_cores_are_those_of_a_job_that_was_submitted(mode, threads, project):
+    """Not of a run that a user starts within an allocation: there, --cores does."""
+    project.write("config/small.yaml", SMALL)
+    command = f"snakemake -n data --cores 5 --mode {mode} --configfile config/small.yaml"
+    output = project.ok(command, SLURM_CPUS_PER_TASK="3")
+    assert set(re.findall(r"threads: (\d+)", output)) == {str(threads)}
+
+
 def test_every_rule_asks_a_cluster_for_what_it_needs(project):
     """Memory and time grow with each attempt, so that a retry is more than a repetition."""
     rules = "".join(file.read_text() for file in project.path("workflow/rules").glob("*.smk"))

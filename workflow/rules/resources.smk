@@ -6,10 +6,10 @@ from lindrop.models.deep.memory import training_bytes
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
 SMALL_ITEMS, SMALL_MB = 4000, 25
 CLUSTER = workflow.resource_settings.nodes is not None  # --jobs
-# On a cluster, --cores is what one job takes; within a job of Slurm, Snakemake sees the whole node.
-HEAVY = int(
-    os.environ.get("SLURM_CPUS_PER_TASK") or workflow.resource_settings.cores or 8
-)
+# On a cluster, --cores is what one job takes. Within the job, Snakemake sees the whole node, and Slurm
+# says what is the job's. Where a user starts Snakemake within an allocation, --cores is what counts.
+OF_JOB = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None
+HEAVY = int(OF_JOB or workflow.resource_settings.cores or 8)
 # The last digits of a deep training depend on their number, so it is not the machine's.
 DEEP_THREADS = 2
 
