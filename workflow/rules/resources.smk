@@ -4,7 +4,7 @@ from lindrop.memory import job_megabytes
 from lindrop.models.deep.memory import training_bytes
 
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
-SMALL_ITEMS, SMALL_MB = 4000, 25
+SMALL_ITEMS = 4000
 CLUSTER = workflow.resource_settings.nodes is not None  # --jobs
 # On a cluster, --cores is what one job takes. Within the job, Snakemake sees the whole node, and Slurm
 # says what is the job's. Where a user starts Snakemake within an allocation, --cores is what counts.
@@ -87,33 +87,39 @@ def matrix_mb(wildcards, input):
     return 30 + 8 * items_of(input.split) ** 2 / 1e6
 
 
-def is_small(wildcards):
-    """Whether fits of a dataset can do with one core each."""
+def most_items(wildcards, input=None):
+    """Of the split where there is one; until then what the configuration says, which none exceeds."""
+    if input is not None and Path(input.split).exists():
+        return items_of(input.split)
     source = DATASETS[wildcards.dataset]["source"]
     if wildcards.dataset in SYNTHETIC:
-        items = source["items"] or PRESETS[source["preset"]].items
-        return items <= SMALL_ITEMS
-    # not split yet, so its items are not known: a small file cannot have many
-    file = local_file(wildcards.dataset)
-    megabytes = text_mb(file) if file else (source["bytes"] or 1e12) / 1e6
-    return megabytes <= SMALL_MB
+        return source["items"] or PRESETS[source["preset"]].items
+    return source["items"] or float("inf")
 
 
-def fit_threads(wildcards):
+def is_small(wildcards, input=None):
+    """Whether fits of a dataset can do with one core each."""
+    return most_items(wildcards, input) <= SMALL_ITEMS
+
+
+def fit_threads(wildcards, input):
     """Fits of small data run side by side on a core each, others take every core."""
-    return 1 if is_small(wildcards) else HEAVY
+    return 1 if is_small(wildcards, input) else HEAVY
 
 
-def fit_minutes(wildcards, points):
+def fit_minutes(wildcards, input, points):
     """An hour for any number of points of a small grid, or for each of a large one."""
-    return 60 if is_small(wildcards) else 60 * points
+    return 60 if is_small(wildcards, input) else 60 * points
 
 
-def deep_minutes(wildcards, attempt):
+def deep_minutes(wildcards, input, attempt):
     """Days for large data; every attempt goes on where the one before was stopped."""
-    return attempt * (60 if is_small(wildcards) else 2880)
+    return attempt * (60 if is_small(wildcards, input) else 2880)
 
 
 def on_cluster(group, of=lambda wildcards: True):
-    """Small jobs that a cluster runs as one; without a cluster, none: a dry run would show it."""
+    """Small jobs that a cluster runs as one; without a cluster, none: a dry run would show it.
+
+    Groups are made before there is a split: of such jobs, the configuration alone decides.
+    """
     return lambda wildcards: group if CLUSTER and of(wildcards) else None
