@@ -10,6 +10,7 @@ from configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from conftest import Project, copy_project
 
 from lindrop.gram import gram_matrix
+from lindrop.memory import RETRIED
 from lindrop.steck2020.models import BASELINES, DEEP
 from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
@@ -203,6 +204,16 @@ def test_slurm_says_how_many_cores_are_those_of_a_job_that_was_submitted(mode, t
     command = f"snakemake -n data --cores 5 --mode {mode} --configfile config/small.yaml"
     output = project.ok(command, SLURM_CPUS_PER_TASK="3")
     assert set(re.findall(r"threads: (\d+)", output)) == {str(threads)}
+
+
+@pytest.mark.parametrize(("mode", "said"), [("default", ""), ("remote", "with more memory")])
+def test_a_submitted_job_knows_that_a_retry_gets_more_memory(mode, said, project):
+    project.write("config/small.yaml", SMALL)
+    rule = f'rule said:\n    output: "said"\n    shell: "printenv {RETRIED} > {{output}} || true"\n'
+    project.write("Said", f'include: "workflow/Snakefile"\n{rule}')
+    run = "snakemake said --snakefile Said --cores 1 --configfile config/small.yaml"
+    project.ok(f"{run} --mode {mode}")
+    assert project.path("said").read_text().strip() == said
 
 
 def test_every_rule_asks_a_cluster_for_what_it_needs(project):

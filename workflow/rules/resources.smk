@@ -1,6 +1,6 @@
 # What jobs ask for: threads, memory, time and disk. No rule stands here.
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.memory import job_megabytes
+from lindrop.memory import RETRIED, job_megabytes
 from lindrop.models.deep.memory import training_bytes
 
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
@@ -10,6 +10,8 @@ CLUSTER = workflow.resource_settings.nodes is not None  # --jobs
 # says what is the job's. Where a user starts Snakemake within an allocation, --cores is what counts.
 OF_JOB = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None
 HEAVY = int(OF_JOB or workflow.resource_settings.cores or 8)
+if workflow.remote_exec:
+    os.environ[RETRIED] = "with more memory"
 # The last digits of a deep training depend on their number, so it is not the machine's.
 DEEP_THREADS = 2
 
