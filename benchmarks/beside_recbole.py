@@ -30,7 +30,6 @@ the difference for each.
 import argparse
 import contextlib
 import logging
-import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
