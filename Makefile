@@ -67,7 +67,7 @@ clean:  ## delete results; downloads are kept
 	@rm -rf .snakemake
 
 distclean: clean  ## delete the environments and the downloads, too
-	@rm -rf .venv .venv-peers results/downloads
+	@rm -rf .venv .venv-peers .venv-recbole .venv-slim results/downloads
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'

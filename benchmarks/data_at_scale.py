@@ -10,7 +10,6 @@ pandas.read_csv of the two id columns of the same text in the same run. Needs ab
 
 import io
 import os
-import resource
 import subprocess
 import sys
 import tarfile
@@ -24,6 +23,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
+from lindrop.cost import peak_bytes
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import generate
@@ -160,8 +160,7 @@ def step(what: str, name: str, path: Path, out: Path) -> None:
         data, source = load(out / "interactions.h5")
         write_split(out / "split.h5", split(data, SETS[name][1]), source)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{seconds:.1f},{peak:.2f}")
+    print(f"{seconds:.1f},{peak_bytes() / 1e9:.2f}")
 
 
 def measured(what: str, name: str, path: Path, folder: Path) -> dict[str, object]:

@@ -14,7 +14,6 @@ dense users × items scores with argpartition, the ADMM with its items³ product
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.linalg import blas
 
+from lindrop.cost import peak_bytes
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
@@ -270,10 +270,6 @@ def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).fillna("")
 
 
-def peak_gb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
 def resident_gb() -> float:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
@@ -285,7 +281,7 @@ def run(name: str, what: str, which: int, folder: Path) -> None:
     next(step)
     loaded = resident_gb()
     found = next(step)
-    print(json.dumps({**found, "peak_gb": peak_gb(), "loaded_gb": loaded}))
+    print(json.dumps({**found, "peak_gb": peak_bytes() / 1e9, "loaded_gb": loaded}))
 
 
 def measured(name: str, what: str, which: int, folder: Path) -> dict[str, Any]:

@@ -6,11 +6,10 @@
 Liang et al. 2018 left SLIM out on MSD, as too large. The columns solved here are spread evenly over
 the items, so the time of all of them is theirs by the share. Time is the processor's, of all
 threads together: on a machine that does nothing else a fit takes it divided by the cores. The
-penalties are a weak one, which leaves many weights, and a stronger one. Appends to
-benchmarks/results/slim_fraction.csv.
+penalties are a weak one, which leaves many weights, and a stronger one. Replaces the rows of
+this set in benchmarks/results/slim_fraction.csv and prints the table of docs/models.md.
 """
 
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import numpy as np
 import pandas as pd
 from models_at_scale import SETS
 
+from lindrop.cost import peak_bytes
 from lindrop.data.split import split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
@@ -28,6 +28,7 @@ from lindrop.gram import gram_matrix
 from lindrop.models.slim.fit import Penalty, solve, spread
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "slim_fraction.csv"
+SHOWN = ["set", "items", "l1", "l2", "columns", "core_hours_for_all", "weights_per_column"]
 PENALTIES = [Penalty(0.5, 5.0), Penalty(25.0, 500.0)]
 
 
@@ -49,7 +50,7 @@ def measured(gram: np.ndarray, share: float) -> Iterator[dict[str, Any]]:
             "core_seconds": round(seconds, 2),
             "core_hours_for_all": round(seconds / columns * len(gram) / 3600, 3),
             "weights_per_column": round(weights / columns),
-            "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 1),
+            "peak_gb": round(peak_bytes() / 1e9, 1),
         }
 
 
@@ -61,7 +62,7 @@ def main(name: str, share: float) -> None:
         old = pd.read_csv(OUTPUT)
         new = pd.concat([old[old["set"] != name], new])
     new.to_csv(OUTPUT, index=False)
-    print(new.to_markdown(index=False))
+    print(new[SHOWN].astype(str).to_markdown(index=False, disable_numparse=True))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
 """Solvers of SLIM's columns, at the same accuracy on the same X'X.
 
+    python3.11 -m venv .venv-slim
+    .venv-slim/bin/pip install --require-hashes -r requirements.lock
+    .venv-slim/bin/pip install scikit-learn==1.9.1 celer==0.7.4 skglm==0.5
     export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=workflow
-    python benchmarks/slim_solvers.py
+    .venv-slim/bin/python benchmarks/slim_solvers.py
 
-in an environment of its own, with numba, h5py, pandas, pyarrow, tabulate, scikit-learn, celer and
-skglm. Columns spread over the items of a generated set are solved on one core from b = 0, in
+These are the versions that were current on the day after the table was made; it did not record its
+own. Columns spread over the items of a generated set are solved on one core from b = 0, in
 processor time. scikit-learn takes X'X. celer and skglm take a matrix of examples: they get a
 triangular factor of X'X, items × items. Each stops by a rule of its own, so each is run with ever
 smaller tolerances until, in every column, no weight would move by more than ACCURACY; that run is
 reported, and nothing where none gets there in LONGEST seconds. Writes
-benchmarks/results/slim_solvers.csv.
+benchmarks/results/slim_solvers.csv and prints the table of docs/models.md.
 """
 
 import time
@@ -18,11 +21,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import celer
 import numpy as np
 import pandas as pd
-import skglm
-from sklearn.linear_model._cd_fast import enet_coordinate_descent_gram
 
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
@@ -51,6 +51,8 @@ def lindrop(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
 
 
 def scikit_learn(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
+    from sklearn.linear_model._cd_fast import enet_coordinate_descent_gram
+
     gram = gram.astype(np.float64)
 
     def solve(j: int, tolerance: float) -> np.ndarray:
@@ -97,12 +99,16 @@ def with_factor(model_of: Callable[[float, float, bool, float], object]) -> Call
 
 
 def of_celer(strength: float, share: float, nonnegative: bool, tolerance: float) -> object:
+    import celer
+
     return celer.ElasticNet(
         alpha=strength, l1_ratio=share, positive=nonnegative, tol=tolerance, fit_intercept=False
     )
 
 
 def of_skglm(strength: float, share: float, nonnegative: bool, tolerance: float) -> object:
+    import skglm
+
     penalty = skglm.penalties.L1_plus_L2(strength, share, positive=nonnegative)
     solver = skglm.solvers.AndersonCD(tol=tolerance, fit_intercept=False)
     return skglm.GeneralizedLinearEstimator(skglm.datafits.Quadratic(), penalty, solver)
@@ -138,6 +144,20 @@ def measured(gram: np.ndarray, name: str, l1: float, l2: float, nonnegative: boo
     return row
 
 
+def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
+    """Milliseconds of a column by solver and penalties, as docs/models.md shows them."""
+    case = [
+        f"l1 {row.l1:g}, l2 {row.l2:g}{'' if row.nonnegative else ', any sign'}"
+        for row in measured.itertuples()
+    ]
+    shown = measured["ms_per_column"].map("{:.2f}".format, na_action="ignore")
+    table = measured.assign(case=case, shown=shown).pivot(
+        index="solver", columns="case", values="shown"
+    )
+    order = {"index": measured["solver"].unique(), "columns": pd.unique(pd.Series(case))}
+    return table.reindex(**order).fillna("").reset_index().rename_axis(columns=None)
+
+
 def main() -> None:
     parts = split(synthetic_interactions(RECIPE, 1), Protocol(1_000, None, 5))
     gram = gram_matrix(parts.matrix("train"))
@@ -149,7 +169,7 @@ def main() -> None:
     table = pd.DataFrame(rows).round({"ms_per_column": 2, "weights_per_column": 0})
     table["distance"] = table["distance"].map("{:.1e}".format)
     table.to_csv(OUTPUT, index=False)
-    print(table.to_markdown(index=False))
+    print(summary_table(table).to_markdown(index=False, disable_numparse=True))
 
 
 if __name__ == "__main__":

@@ -349,7 +349,7 @@ def test_a_killed_training_continues_and_ends_the_same(
 def test_a_finished_training_is_left_whole_and_told_of_with_what_it_took(
     deep, data, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(deep.training, "peak_megabytes", lambda: 1e6)
+    monkeypatch.setattr(deep.training, "peak_bytes", lambda: 1e12)
     first = fitted(deep, data, "mult_vae", tmp_path / "checkpoint", beta=1, p=0)
     monkeypatch.undo()
     again = fitted(deep, data, "mult_vae", tmp_path / "checkpoint", beta=1.0, p=0.0)

@@ -6,6 +6,8 @@ import sys
 
 import pandas as pd
 import pytest
+import slim_fraction
+import slim_solvers
 from conftest import ROOT
 from models_at_scale import OUTPUT, summary_table
 from rules_at_scale import OUTPUT as RULES
@@ -51,6 +53,17 @@ def test_numbers_on_precision_are_those_of_the_benchmark(name):
     measured = pd.read_csv(ROOT / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna("")
     table = measured.to_markdown(index=False, disable_numparse=True)
     assert table in (ROOT / "docs" / "models.md").read_text()
+
+
+def test_numbers_on_slim_are_those_of_the_benchmarks():
+    page = (ROOT / "docs" / "models.md").read_text()
+    share = pd.read_csv(slim_fraction.OUTPUT, dtype=str)[slim_fraction.SHOWN]
+    solvers = slim_solvers.summary_table(pd.read_csv(slim_solvers.OUTPUT))
+    for table in (share, solvers):
+        assert table.to_markdown(index=False, disable_numparse=True) in page
+    times = solvers.set_index("solver").astype(float)
+    ratios = times.loc["scikit-learn, X'X"] / times.loc["lindrop"]
+    assert f"and takes {ratios.min():.0f} to {ratios.max():.0f} times as long" in page
 
 
 def test_numbers_on_clusters_are_those_of_the_benchmark_files():

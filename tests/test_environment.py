@@ -123,3 +123,13 @@ def test_nothing_names_a_package_index_or_a_path_of_a_machine():
         text=True,
     )
     assert found.stdout == ""
+
+
+def test_environments_are_ignored_by_git_and_deleted_by_distclean():
+    makefile, ignored = ((ROOT / name).read_text() for name in ("Makefile", ".gitignore"))
+    (deleted,) = re.findall(r"^distclean:.*\n\t@rm -rf (.*)$", makefile, re.MULTILINE)
+    texts = [makefile, *(file.read_text() for file in (ROOT / "benchmarks").rglob("*.py"))]
+    names = {name for text in texts for name in re.findall(r"\.venv(?:-\w+)?\b", text)}
+    assert {".venv", ".venv-peers", ".venv-recbole"} <= names
+    assert names <= set(deleted.split())
+    assert {f"/{name}/" for name in names} <= set(ignored.splitlines())

@@ -11,7 +11,7 @@ from test_split import random_split
 import lindrop.memory
 from lindrop.errors import UserError
 from lindrop.gram import gram_matrix, needed_bytes, user_shards
-from lindrop.memory import available_bytes, require_memory
+from lindrop.memory import RETRIED, available_bytes, require_memory, retry_gets_more
 from lindrop.store.gram import Provenance, read_gram, write_gram
 from lindrop.store.split import read_split_sha256, write_split
 
@@ -136,6 +136,26 @@ V1 = {
 )
 def test_the_lowest_limit_counts(files, available, tmp_path):
     assert available_bytes(fake_system(tmp_path, files)) == available
+
+
+@pytest.mark.parametrize(
+    ("files", "needed", "more"),
+    [
+        (V2, 24_001, True),
+        (V2, 24_000, False),
+        (V2 | {"proc/meminfo": "MemTotal: 97 kB\n"}, 24_001, False),
+        (V1, 8_001, True),
+        ({}, 1e12, False),
+    ],
+    ids=["cgroup v2", "room enough", "no larger machine", "cgroup v1", "no limit"],
+)
+def test_a_retry_gets_more_where_the_limit_is_that_of_a_job(
+    files, needed, more, tmp_path, monkeypatch
+):
+    system = fake_system(tmp_path, {"proc/meminfo": "MemTotal: 98 kB\n"} | files)
+    assert not retry_gets_more(needed, system)
+    monkeypatch.setenv(RETRIED, "with more memory")
+    assert retry_gets_more(needed, system) == more
 
 
 def test_too_little_memory_is_one_line(monkeypatch):

@@ -1,18 +1,21 @@
 """The comparison with other libraries: its harness with ours alone, and its page."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
+from peers import libraries
 from peers.__main__ import OUTPUT
-from peers.comparison import COLUMNS, KEY, fastest, merged
+from peers.comparison import COLUMNS, KEY, Comparison, fastest, merged
 from peers.fits.measure import save
-from peers.libraries import LIBRARIES, LOCKS
+from peers.libraries import LIBRARIES, LOCKS, interpreter
 from peers.machine import environment
 from peers.process import Limits, measured
 from peers.summary import TABLES, time_table
@@ -54,6 +57,55 @@ def test_a_comparison_of_ours_with_the_printed_formula(tmp_path):
 )
 def test_who_does_not_finish_is_recorded_with_the_reason(code, limits, why):
     assert measured([sys.executable, "-c", code], {}, limits) == {"did_not_finish": why}
+
+
+def fake_pip(monkeypatch, said=None):
+    """Environments without their packages; where something is said, installing them fails."""
+    asked = []
+
+    def run(command, **options):
+        asked.append(command)
+        if "pip" in command and said:
+            raise subprocess.CalledProcessError(1, command, stderr=said)
+        if "venv" in command:
+            Path(command[-1]).mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr(libraries.subprocess, "run", run)
+    return asked
+
+
+def test_a_library_that_cannot_be_installed_is_recorded_and_the_others_go_on(
+    tmp_path, monkeypatch, capsys
+):
+    said = "ERROR: No matching distribution found for numpy==1.26.4\n\nhint: See above.\n"
+    with monkeypatch.context() as patched:
+        fake_pip(patched, said)
+        missing = interpreter("recpack", tmp_path)
+    assert "hint" in capsys.readouterr().err
+    found = Comparison({"recpack": missing, "numpy": sys.executable}, ["default"], 1, ROOMY, 1)
+    found = found.of(300).set_index("library")
+    reason = "not installed: ERROR: No matching distribution found for numpy==1.26.4"
+    assert found.loc["recpack", "did_not_finish"] == reason
+    assert found.loc["numpy", "seconds"] > 0
+
+
+@pytest.mark.parametrize("changed", ["lenskit.lock", "deep.txt", "deep.in"])
+def test_an_environment_is_made_again_when_any_of_its_pins_changed(changed, tmp_path, monkeypatch):
+    for name in ("lenskit.lock", "deep.txt", "deep.in"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1, 1))
+    monkeypatch.setattr(libraries, "LOCKS", tmp_path)
+    monkeypatch.setattr(libraries, "PYTORCH_NEEDS", tmp_path / "deep.txt")
+    monkeypatch.setattr(libraries, "PYTORCH", tmp_path / "deep.in")
+    asked = fake_pip(monkeypatch)
+    interpreter("lenskit", tmp_path / "envs")
+    assert len(asked) == 3
+    interpreter("lenskit", tmp_path / "envs")
+    assert len(asked) == 3
+    os.utime(tmp_path / changed)
+    os.utime(tmp_path / "envs" / "lenskit" / "ready", (2, 2))
+    interpreter("lenskit", tmp_path / "envs")
+    assert len(asked) == 6
 
 
 def test_a_report_is_the_last_line():

@@ -14,7 +14,7 @@ from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import recipe_of
-from lindrop.errors import Unsolvable
+from lindrop.errors import Unsolvable, UserError
 from lindrop.linalg import packed
 from lindrop.models import precision
 from lindrop.models.base import Training
@@ -103,6 +103,17 @@ def test_without_room_for_float64_float32_may_err_but_not_be_noise(monkeypatch, 
     with pytest.raises(Unsolvable, match=r"float32 .*larger λ .*: float64 needs 0\.0 GB") as caught:
         inverted(data, np.full(40, 1e-7))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ridge", [0.02, 1e-7], ids=["would be seen", "not positive definite"])
+def test_a_job_whose_retry_gets_more_memory_ends_instead(ridge, monkeypatch):
+    monkeypatch.setattr(precision, "available_bytes", lambda: 1000.0)
+    monkeypatch.setattr(precision, "retry_gets_more", lambda needed: needed > 1000)
+    data = Training.of(SINGULAR["two items alike"])
+    assert inverted(data, np.full(40, 100.0)).dtype == np.float32
+    with pytest.raises(UserError, match=r"float64 needs 0\.0 GB, .* next attempt asks") as caught:
+        inverted(data, np.full(40, ridge))
+    assert not isinstance(caught.value, Unsolvable), "the point would be left out"
 
 
 def inverse_errors(x, ridge):

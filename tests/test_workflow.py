@@ -10,6 +10,7 @@ from configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from conftest import Project, copy_project
 
 from lindrop.gram import gram_matrix
+from lindrop.memory import RETRIED
 from lindrop.steck2020.models import BASELINES, DEEP
 from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
@@ -158,6 +159,61 @@ def test_heavy_rules_take_every_core(project):
     assert {rule for rule, number in threads.items() if number == 1} == light
     assert {threads[rule] for rule in threads.keys() - light} == {5}
     assert len(threads) == len(light) + 5
+
+
+TUNE = "snakemake %s --cores 5 results/tuning/mine/ease/0.csv --configfile config/mine.yaml"
+OWN = "    source: {format: csv, path: my.csv, user: user_id, item: product%s}"
+
+
+def threads_of_tuning(output):
+    (job,) = re.findall(r"rule tune:\n((?: .*\n)*)", output)
+    asked = re.search(r"threads: (\d+)", job)
+    return int(asked[1]) if asked else 1
+
+
+def test_a_small_file_of_many_items_is_not_small(project):
+    """Fits of many items take every core, so that two never fill the memory at once."""
+    lines = [f"u{user},p{item}" for item in range(4200) for user in range(item % 60, 300, 60)]
+    project.write("my.csv", "\n".join(["user_id,product", *lines]))
+    project.write("config/mine.yaml", MINE)
+    assert project.path("my.csv").stat().st_size < 1e6
+    assert threads_of_tuning(project.ok(TUNE % "-n")) == 5
+    project.ok(TUNE.replace("tuning/mine/ease/0.csv", "data/mine/split.h5") % "")
+    assert threads_of_tuning(project.ok(TUNE % "-n")) == 5
+
+
+@pytest.mark.parametrize(("items", "threads"), [(4000, 1), (4001, 5)])
+def test_items_that_are_stated_count_until_there_is_a_split(items, threads, project):
+    project.write("my.csv", "user_id,product\n")
+    project.write("config/mine.yaml", MINE.replace(OWN % "", OWN % f", items: {items}"))
+    assert threads_of_tuning(project.ok(TUNE % "-n")) == threads
+    grouped = project.ok(TUNE % "-n --jobs 3 --executor slurm")
+    assert ("Group job tuning" in grouped) == (threads == 1)
+
+
+def test_the_items_of_a_split_count_and_rerun_nothing(finished):
+    planned = TUNE.replace("--cores 5", "--cores 2") % "-n"
+    assert "Nothing to be done" in finished.ok(planned)
+    assert threads_of_tuning(finished.ok(f"{planned} --forcerun tune")) == 1
+
+
+@pytest.mark.parametrize(("mode", "threads"), [("default", 5), ("remote", 3)])
+def test_slurm_says_how_many_cores_are_those_of_a_job_that_was_submitted(mode, threads, project):
+    """Not of a run that a user starts within an allocation: there, --cores does."""
+    project.write("config/small.yaml", SMALL)
+    command = f"snakemake -n data --cores 5 --mode {mode} --configfile config/small.yaml"
+    output = project.ok(command, SLURM_CPUS_PER_TASK="3")
+    assert set(re.findall(r"threads: (\d+)", output)) == {str(threads)}
+
+
+@pytest.mark.parametrize(("mode", "said"), [("default", ""), ("remote", "with more memory")])
+def test_a_submitted_job_knows_that_a_retry_gets_more_memory(mode, said, project):
+    project.write("config/small.yaml", SMALL)
+    rule = f'rule said:\n    output: "said"\n    shell: "printenv {RETRIED} > {{output}} || true"\n'
+    project.write("Said", f'include: "workflow/Snakefile"\n{rule}')
+    run = "snakemake said --snakefile Said --cores 1 --configfile config/small.yaml"
+    project.ok(f"{run} --mode {mode}")
+    assert project.path("said").read_text().strip() == said
 
 
 def test_every_rule_asks_a_cluster_for_what_it_needs(project):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from peers.libraries import REFERENCE, ROOT
+from peers.libraries import REFERENCE, ROOT, Missing
 from peers.machine import description, environment
 from peers.process import Limits, measured, script
 
@@ -31,7 +31,7 @@ COLUMNS = [*KEY, "users", "interactions", "threads", *FOUND, "did_not_finish", *
 class Comparison:
     """Who is compared, by the interpreter that has the library, and how."""
 
-    pythons: dict[str, str]
+    pythons: dict[str, str | Missing]
     kernels: Sequence[str]
     threads: int
     limits: Limits
@@ -55,9 +55,12 @@ class Comparison:
                     yield row
 
     def _fit(self, name: str, env: dict[str, str], folder: Path) -> dict[str, Any]:
+        python = self.pythons[name]
+        if isinstance(python, Missing):
+            return {"did_not_finish": python.reason}
         made, reference = folder / f"{name}.npy", folder / f"{REFERENCE}.npy"
-        rates = measured([sys.executable, script("machine")], env, self.limits)
-        command = [self.pythons[name], script(f"fit_{name}"), folder / "x.npz", RIDGE, made]
+        rates = measured([sys.executable, script("rates")], env, self.limits)
+        command = [python, script(f"fit_{name}"), folder / "x.npz", RIDGE, made]
         found = measured([str(part) for part in command], env, self.limits)
         if made.exists() and reference.exists():
             found["difference"] = difference(made, reference)

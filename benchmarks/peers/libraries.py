@@ -32,24 +32,48 @@ LIBRARIES = {
 REFERENCE, OURS = "numpy", "lindrop"
 
 
-def interpreter(name: str, folder: Path) -> str:
-    """The Python with this library; its environment is made where it is not there yet."""
+@dataclass(frozen=True)
+class Missing:
+    """In place of an interpreter: why there is none."""
+
+    reason: str
+
+
+def interpreter(name: str, folder: Path) -> str | Missing:
+    """The Python with this library; its environment is made where it is not there or outdated."""
     library = LIBRARIES[name]
     if library.lock is None:
         return sys.executable
     python, ready = folder / name / "bin" / "python", folder / name / "ready"
-    lock = LOCKS / library.lock
-    if not ready.exists() or ready.stat().st_mtime < lock.stat().st_mtime:
+    hashed = [LOCKS / library.lock, *([PYTORCH_NEEDS] if library.pytorch else [])]
+    plain = [PYTORCH] if library.pytorch else []
+    if not ready.exists() or ready.stat().st_mtime < newest([*hashed, *plain]):
         print(f"Setting up {folder / name} (some minutes, once)", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", folder / name], check=True)
-        hashed = [lock, PYTORCH_NEEDS] if library.pytorch else [lock]
-        install(python, ["--require-hashes", "--no-deps"], hashed)
-        if library.pytorch:
-            install(python, [], [PYTORCH])
+        try:
+            run([sys.executable, "-m", "venv", str(folder / name)])
+            run([str(python), *PIP, "--require-hashes", "--no-deps", *listed(hashed)])
+            if plain:
+                run([str(python), *PIP, *listed(plain)])
+        except subprocess.CalledProcessError as error:
+            print(error.stderr, file=sys.stderr, flush=True)
+            return Missing(f"not installed: {complaint(error.stderr)}")
         ready.touch()
     return str(python)
 
 
-def install(python: Path, options: list[str], files: list[Path]) -> None:
-    listed = [part for file in files for part in ("-r", str(file))]
-    subprocess.run([str(python), *PIP, *options, *listed], check=True)
+def newest(files: list[Path]) -> float:
+    return max(file.stat().st_mtime for file in files)
+
+
+def listed(files: list[Path]) -> list[str]:
+    return [part for file in files for part in ("-r", str(file))]
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True)
+
+
+def complaint(said: str) -> str:
+    """The last line about an error: pip has hints after it."""
+    lines = said.strip().splitlines() or ["no reason given"]
+    return ([line for line in lines if line.lower().startswith("error")] or lines)[-1][:200]

@@ -1,9 +1,11 @@
 """What a fit takes: wall-clock seconds and memory."""
 
 import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -21,9 +23,18 @@ class Cost:
 NO_COST = Cost(0.0, 0.0)
 
 
-def peak_megabytes() -> float:
-    """The most memory that this process had until now."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+def peak_bytes(status: Path = Path("/proc/self/status")) -> float:
+    """The most memory that this process had.
+
+    What `getrusage` says, an exec hands on: of a job it is never less than Snakemake itself has.
+    """
+    try:
+        lines = status.read_text().splitlines()
+    except OSError:  # not Linux
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return float(peak if sys.platform == "darwin" else 1024 * peak)
+    (kilobytes,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
+    return 1024.0 * int(kilobytes)
 
 
 class Stopwatch:
@@ -47,4 +58,4 @@ class Stopwatch:
     def cost(self, earlier: Cost = NO_COST) -> Cost:
         """With what the same work took before, in another process."""
         seconds = earlier.seconds + time.perf_counter() - self._start
-        return Cost(seconds, max(earlier.megabytes, peak_megabytes()))
+        return Cost(seconds, max(earlier.megabytes, peak_bytes() / 1e6))

@@ -1,5 +1,6 @@
 """How much memory there is, asked before it is needed."""
 
+import os
 from pathlib import Path
 
 from lindrop.errors import UserError
@@ -9,6 +10,8 @@ CGROUP_FILES = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
+# in the environment of a job that a cluster runs: when it fails, its next attempt gets more memory
+RETRIED = "LINDROP_RETRIED"
 
 COLUMNS, SPARE = 14, 2400  # vectors of a low-rank solver at its peak: per rank, and in any case
 
@@ -39,14 +42,33 @@ def available_bytes(root: Path = Path("/")) -> float:
 
     Infinite where the system does not say (`root` is another one's, in tests).
     """
-    room = [
-        1024.0 * kilobytes
-        for key, kilobytes in _numbers(root / "proc/meminfo")
-        if key == "MemAvailable:"
+    room = [_of_machine("MemAvailable:", root), *(room for _, room in _limits(root))]
+    return max(0.0, min(room))
+
+
+def retry_gets_more(bytes_needed: float, root: Path = Path("/")) -> bool:
+    """Whether it is the limit of a cluster's job that is in the way, and not the machine.
+
+    The next attempt asks for up to twice as much, which a machine like this one must have.
+    """
+    limit, room = min(_limits(root), default=(float("inf"), float("inf")))
+    fits_machine = 2 * limit <= _of_machine("MemTotal:", root)
+    return RETRIED in os.environ and room < bytes_needed and fits_machine
+
+
+def _of_machine(what: str, root: Path) -> float:
+    found = [1024.0 * size for key, size in _numbers(root / "proc/meminfo") if key == what]
+    return min(found, default=float("inf"))
+
+
+def _limits(root: Path) -> list[tuple[float, float]]:
+    """Of this process's groups: how much each may have, and what is left of that."""
+    return [
+        limit
+        for group in _cgroups(root)
+        for files in CGROUP_FILES
+        if (limit := _limit_of(group, *files)) is not None
     ]
-    for group in _cgroups(root):
-        room += [_room_in(group, *files) for files in CGROUP_FILES]
-    return max(0.0, min(room, default=float("inf")))
 
 
 def _cgroups(root: Path) -> list[Path]:
@@ -65,13 +87,13 @@ def _cgroups(root: Path) -> list[Path]:
     return groups
 
 
-def _room_in(group: Path, limit: str, usage: str, reclaimable: str) -> float:
+def _limit_of(group: Path, limit: str, usage: str, reclaimable: str) -> tuple[float, float] | None:
     try:
         most, used = int((group / limit).read_text()), int((group / usage).read_text())
     except (OSError, ValueError):  # no such file, or "max"
-        return float("inf")
+        return None
     cache = sum(size for key, size in _numbers(group / "memory.stat") if key == reclaimable)
-    return most - used + cache
+    return most, most - used + cache
 
 
 def _numbers(path: Path) -> list[tuple[str, int]]:

@@ -13,12 +13,9 @@ from lindrop.config import (
     load_schema,
 )
 from lindrop.data.fetch import files_below
-from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.digest import imports_digest
 from lindrop.errors import UserError
 from lindrop.grids import chunks, grid
-from lindrop.memory import job_megabytes
-from lindrop.models.deep.memory import training_bytes
 from lindrop.models.deep.titles import TITLES as DEEP
 from lindrop.pretorius2018.kinds import kinds
 from lindrop.scorecard.claims import read_papers
@@ -49,22 +46,6 @@ SYNTHETIC = [
 ]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
-
-# Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
-SMALL_ITEMS, SMALL_MB = 4000, 25
-CLUSTER = workflow.resource_settings.nodes is not None  # --jobs
-# On a cluster, --cores is what one job takes; within a job of Slurm, Snakemake sees the whole node.
-HEAVY = int(
-    os.environ.get("SLURM_CPUS_PER_TASK") or workflow.resource_settings.cores or 8
-)
-DEEP_THREADS = (
-    2  # the last digits of a deep training depend on it, so it is not the machine's
-)
-
-
-def grows(amount):
-    """An amount of memory (MB) or time (minutes) of which every further attempt gets more."""
-    return lambda wildcards, attempt: attempt * amount
 
 
 @functools.cache
@@ -257,105 +238,6 @@ def deep_metrics():
 def of_dataset(state):
     """A state as a function of the wildcards."""
     return lambda wildcards: state(wildcards.dataset)
-
-
-def text_mb(path):
-    """Size of the text in a file or folder: archives hold about four times what they weigh."""
-    packed = {".zip": 4, ".gz": 4, ".tgz": 4, ".parquet": 12}
-    return sum(
-        file.stat().st_size * packed.get(file.suffix.lower(), 1) / 1e6
-        for file in files_below(Path(path))
-    )
-
-
-def generated_rows(wildcards):
-    """Interactions that the generator is asked for."""
-    asked = DATASETS[wildcards.dataset]["source"]
-    return asked["interactions"] or PRESETS[asked["preset"]].interactions
-
-
-def items_of(split):
-    """Items of a split that exists; until then the memory of a job is not known."""
-    from lindrop.store.split import read_split_facts  # slow, and often not needed
-
-    Path(split).stat()
-    return read_split_facts(split)[0].items
-
-
-def largest_rank(split):
-    """Of the low-rank models of a split that exists."""
-    return min(max([config["rank"], *config["ranks"]]), items_of(split))
-
-
-def gram_mb(wildcards, input, attempt, largest_rank=0, matrices=1):
-    """X'X, what a solver keeps beside it, and the interactions."""
-    split_bytes = Path(input.split).stat().st_size
-    items = items_of(input.split)
-    return attempt * job_megabytes(split_bytes, items, largest_rank, matrices)
-
-
-def fit_mb(wildcards, input, attempt):
-    """The same with the factors of the largest rank, whether a model has them or not."""
-    matrices = 2 if model_options(wildcards.model).get("solver") == "als" else 1
-    return gram_mb(wildcards, input, attempt, largest_rank(input.split), matrices)
-
-
-def deep_mb(wildcards, input, attempt):
-    """A network with all that trains it, beside PyTorch and the interactions."""
-    from lindrop.store.split import read_split_facts  # slow, and often not needed
-
-    split_bytes = Path(input.split).stat().st_size
-    counts, options = read_split_facts(input.split)[0], model_options(wildcards.model)
-    sizes = (options.get(key, 0) for key in ("batch", "latent", "hidden"))
-    network = training_bytes(wildcards.model, counts.items, counts.users, *sizes) / 1e6
-    return attempt * (400 + job_megabytes(split_bytes, 0) + 1.1 * network)
-
-
-def deep_disk_mb(wildcards, input):
-    """A checkpoint and the next, or the model."""
-    return 30 + 2 * deep_mb(wildcards, input, attempt=1)
-
-
-def spectrum_mb(wildcards, input, attempt):
-    """The same with the eigenvectors."""
-    return gram_mb(wildcards, input, attempt, largest_rank(input.split))
-
-
-def matrix_mb(wildcards, input):
-    """X'X, B or every eigenvector on disk, and metrics per user."""
-    return 30 + 8 * items_of(input.split) ** 2 / 1e6
-
-
-def is_small(wildcards):
-    """Whether fits of a dataset can do with one core each."""
-    source = DATASETS[wildcards.dataset]["source"]
-    if wildcards.dataset in SYNTHETIC:
-        items = source["items"] or PRESETS[source["preset"]].items
-        return items <= SMALL_ITEMS
-    # not split yet, so its items are not known: a small file cannot have many
-    file = local_file(wildcards.dataset)
-    megabytes = text_mb(file) if file else (source["bytes"] or 1e12) / 1e6
-    return megabytes <= SMALL_MB
-
-
-def fit_threads(wildcards):
-    """Fits of small data run side by side on a core each, others take every core."""
-    return 1 if is_small(wildcards) else HEAVY
-
-
-def fit_minutes(wildcards, points):
-    """An hour for any number of points of a small grid, or for each of a large one."""
-    return 60 if is_small(wildcards) else 60 * points
-
-
-def deep_minutes(wildcards, attempt):
-    """Days for large data; every attempt goes on where the one before was stopped."""
-    return attempt * (60 if is_small(wildcards) else 2880)
-
-
-def on_cluster(group, of=lambda wildcards: True):
-    """Small jobs that a cluster runs as one; without a cluster, none: a dry run would show it."""
-    return lambda wildcards: group if CLUSTER and of(wildcards) else None
 
 
 def gram_shards(wildcards):

@@ -106,8 +106,10 @@ rule tune:
     threads: fit_threads
     resources:
         mem_mb=fit_mb,
-        runtime=lambda wildcards, attempt: attempt
-        * fit_minutes(wildcards, len(points_of(wildcards.model, int(wildcards.chunk)))),
+        runtime=lambda wildcards, input, attempt: attempt
+        * fit_minutes(
+            wildcards, input, len(points_of(wildcards.model, int(wildcards.chunk)))
+        ),
         disk_mb=10,
     params:
         code=code("tune.py"),
@@ -141,7 +143,8 @@ rule fit:
     threads: fit_threads
     resources:
         mem_mb=fit_mb,
-        runtime=lambda wildcards, attempt: attempt * fit_minutes(wildcards, 10),
+        runtime=lambda wildcards, input, attempt: attempt
+        * fit_minutes(wildcards, input, 10),
         disk_mb=matrix_mb,
     params:
         code=code("fit.py"),

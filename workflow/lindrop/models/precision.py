@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lindrop.arrays import Vector
-from lindrop.errors import Unsolvable
+from lindrop.errors import Unsolvable, UserError
 from lindrop.linalg.blas import NotPositiveDefinite
 from lindrop.linalg.packed import NOISE, PackedGram
-from lindrop.memory import available_bytes, solver_bytes
+from lindrop.memory import available_bytes, retry_gets_more, solver_bytes
 from lindrop.models.base import Training
 from lindrop.reporting import logger
 
@@ -18,7 +18,8 @@ def inverted(data: Training, penalty: Vector, rank: int = 0, matrices: int = 1) 
     """G with C = (G + dMat(penalty))⁻¹; all that follows is computed in the precision of the two.
 
     Where float32 is not enough, G is read once more, in float64, if there is room for what a solver
-    then keeps; if not, float32 may err visibly, but never by as much as noise.
+    then keeps; if not, float32 may err visibly, but never by as much as noise. A job of a cluster
+    fails instead, where its next attempt gets the memory.
     """
     if data.dtype == np.float64:
         return _inverted(data, np.float64, penalty, NOISE)
@@ -34,12 +35,17 @@ def inverted(data: Training, penalty: Vector, rank: int = 0, matrices: int = 1) 
 
 
 def _without_room(data: Training, penalty: Vector, needed: float) -> PackedGram:
+    more_later = retry_gets_more(needed)
     try:
-        return _inverted(data, np.float32, penalty, NOISE)
+        return _inverted(data, np.float32, penalty, SEEN if more_later else NOISE)
     except NotPositiveDefinite as error:
-        raise Unsolvable(
-            f"{error}; or more memory: float64 needs {needed / 1e9:,.1f} GB"
-        ) from error
+        gigabytes = f"float64 needs {needed / 1e9:,.1f} GB"
+        if more_later:
+            raise UserError(
+                f"float32 is not enough ({error.reason}), and {gigabytes}, more than this job has "
+                "left: its next attempt asks for more, the first one with --set-resources"
+            ) from error
+        raise Unsolvable(f"{error}; or more memory: {gigabytes}") from error
 
 
 def _inverted(data: Training, dtype: npt.DTypeLike, penalty: Vector, allowed: float) -> PackedGram:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from lindrop.cost import Cost, peak_megabytes
+from lindrop.cost import Cost, peak_bytes
 from lindrop.dropout.deep import checkpoints
 from lindrop.errors import Unsolvable, UserError
 from lindrop.evaluation import evaluate, summary
@@ -79,7 +79,7 @@ class _Training:
             "optimiser": self.optimiser.state_dict(),
             "history": self.history,
             "seconds": self.seconds,
-            "megabytes": max(self.megabytes, peak_megabytes()),
+            "megabytes": max(self.megabytes, peak_bytes() / 1e6),
             "best": {name: torch.from_numpy(part) for name, part in self.best.parts().items()},
         }
 
