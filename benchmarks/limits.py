@@ -6,7 +6,8 @@ A generated set with the proportions of MovieLens 20M and so many items (8,000 i
 is its full size), rank 1000 and 10. Right before each step the rates are measured that bound it:
 of a float32 matrix product, of copying memory, of increments in the nearest cache, with as many
 threads as the step may use. A bound is the work that cannot be avoided, divided by such a rate;
-where a step has two, the larger one counts. Writes benchmarks/results/limits.csv, prints it.
+where a step has two, the larger one counts. Replaces the rows of that many items in
+benchmarks/results/limits.csv and prints the table of docs/performance.md.
 """
 
 import os
@@ -24,6 +25,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numba import njit
+from peers.machine import description
 from scipy.linalg import blas
 
 from lindrop.data.split import Protocol, split
@@ -339,9 +341,27 @@ def main(items: int, wanted: Sequence[str]) -> None:
 
     table = pd.DataFrame(rows())
     table["kernels"] = os.environ.get("OPENBLAS_CORETYPE", "default")
+    table["machine"] = description(thread_count())
     if not wanted:
+        if OUTPUT.exists():
+            old = pd.read_csv(OUTPUT, keep_default_na=False, dtype=str)
+            table = pd.concat([old[old["items"] != str(table["items"].iloc[0])], table])
         table.to_csv(OUTPUT, index=False)
-    print(table.to_markdown(index=False, disable_numparse=True))
+    print(shown(table).to_markdown(index=False, disable_numparse=True))
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """What docs/performance.md shows: each step's share of what the machine can do, by size."""
+    table = table.astype({"items": int, "seconds": float})
+    cells = table.assign(
+        of=[f"{row.seconds:.2f} s, {row.share}" for row in table.itertuples()],
+        items=table["items"].map("{:,} items".format),
+    )
+    last = table.drop_duplicates("step", keep="last").set_index("step")
+    wide = cells.pivot(index="step", columns="items", values="of")
+    wide = wide.reindex(index=last.index, columns=cells["items"].unique())
+    wide.insert(0, "bound", last["bound"])
+    return wide.assign(note=last["note"]).reset_index().rename_axis(columns=None)
 
 
 if __name__ == "__main__":
