@@ -6,7 +6,7 @@ import pytest
 from lindrop.errors import UserError
 from lindrop.linalg import inverse as inverses
 from lindrop.linalg import spectrum
-from lindrop.linalg.blas import NotPositiveDefinite, invert_small, product_into
+from lindrop.linalg.blas import NotPositiveDefinite, invert_small, product, product_into
 from lindrop.linalg.inverse import invert_lower, mirror_lower
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
@@ -69,6 +69,11 @@ def test_a_block_of_a_larger_matrix_is_worked_on_in_its_place(dtype):
     inside = invert_small(matrix[1:5, 1:5])
     assert distance(inside, np.linalg.inv(kept[1:5, 1:5])) < tolerance(dtype)
     np.testing.assert_array_equal(matrix, kept)
+    square = product(a[2:7, :4], b[1:5, 4:], transposed=False)
+    np.testing.assert_allclose(square, a[2:7, :4] @ b[1:5, 4:], rtol=tolerance(dtype))
+    for wrong in (b[:5], b[:4].astype(np.float16), b[:4, 1:]):
+        with pytest.raises(ValueError, match="into"):
+            product_into(c[:4, :4], a[:4], wrong)
     with pytest.raises(ValueError, match="contiguous"):
         product_into(c[:4, :4], a[:4, ::2], b[:4, ::2])
 

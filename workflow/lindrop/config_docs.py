@@ -17,7 +17,7 @@ INTRODUCTION = """\
 | file | what it runs |
 |---|---|
 | `config.yaml` | the default: data that the generator makes, nothing downloaded |
-| `ml-100k.yaml` | the smallest real run: 5 MB, with `make deep` every row of Table 1 |
+| `ml-100k.yaml` | the smallest real run: 5 MB, with `deep_models` every row of Table 1 |
 | `ml-1m.yaml` | a small real run: one download of 6 MB |
 | `dropout.yaml` | the dropout papers' experiments at the papers' sizes, all else as by default |
 | `paper.yaml` | ML-20M, Netflix and MSD, and the dropout papers, at the papers' settings |

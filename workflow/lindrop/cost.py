@@ -26,15 +26,15 @@ NO_COST = Cost(0.0, 0.0)
 def peak_bytes(status: Path = Path("/proc/self/status")) -> float:
     """The most memory that this process had.
 
-    What `getrusage` says, an exec hands on: of a job it is never less than Snakemake itself has.
+    What `getrusage` says, an exec hands on: of a job it is never less than Snakemake itself has. It
+    counts where the system does not say more.
     """
-    try:
-        lines = status.read_text().splitlines()
-    except OSError:  # not Linux
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return float(peak if sys.platform == "darwin" else 1024 * peak)
-    (kilobytes,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
-    return 1024.0 * int(kilobytes)
+    lines = status.read_text().splitlines() if status.exists() else []
+    for line in lines:
+        if line.startswith("VmHWM:"):
+            return 1024.0 * int(line.split()[1])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak if sys.platform == "darwin" else 1024 * peak)
 
 
 class Stopwatch:

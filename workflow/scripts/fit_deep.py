@@ -51,5 +51,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         tested.parameters,
         read_split_sha256(split),
     )
-    for file in (*trials, output.model):
-        checkpoint(file).unlink(missing_ok=True)
+    tuning = Path(f"results/tuning/{wildcards.dataset}/{wildcards.model}")
+    # those of points that the grid no longer has, too
+    for file in (*tuning.glob("*.checkpoint"), checkpoint(output.model)):
+        file.unlink(missing_ok=True)

@@ -50,6 +50,9 @@ def product_into(
     """C = α A B' + β C, or with A B if not `transposed`; all are blocks with contiguous rows."""
     if 0 in c.shape:
         return
+    shape = (len(a), len(b)) if transposed else (len(a), b.shape[1])
+    if shape != c.shape or a.shape[1] != b.shape[transposed] or not a.dtype == b.dtype == c.dtype:
+        raise ValueError(f"{a.shape} by {b.shape} into {c.shape}: {a.dtype}, {b.dtype}, {c.dtype}")
     prefix = _PREFIX[c.dtype]
     real = _REAL[prefix]
     # Fortran sees each block transposed: C' = α B A' + β C'

@@ -75,10 +75,11 @@ def _decomposed(matrix: Matrix, k: int) -> tuple[Vector, Matrix]:
     """The k largest eigenpairs of a symmetric matrix, descending.
 
     In float64: an order of magnitude and more lies between the first value and the next ones, and
-    rounding errs by the first. All of them, by divide and conquer: for a half or a third LAPACK's
-    syevr takes longer, and loses some of a cluster without a word.
+    rounding errs by the first. All of them, by divide and conquer: for a half LAPACK's syevr takes
+    longer, and loses some of a cluster without a word.
     """
-    values, vectors = sl.eigh(matrix.astype(np.float64), driver="evd")
+    wide = matrix.astype(np.float64).T  # symmetric, and in the order that LAPACK takes over
+    values, vectors = sl.eigh(wide, driver="evd", overwrite_a=True)
     first = slice(None, -k - 1, -1)
     return values[first].astype(matrix.dtype), vectors[:, first].astype(matrix.dtype)
 

@@ -17,7 +17,7 @@ from lindrop.memory import require_memory
 from lindrop.models.base import Fit, Training, Validation
 from lindrop.models.deep.memory import training_bytes
 from lindrop.models.deep.networks import Autoencoder, Cdae, MultDae, MultVae
-from lindrop.models.deep.training import History, Settings, best_epoch, train
+from lindrop.models.deep.training import History, Settings, best_epoch, out_of_patience, train
 
 Fits = Iterator[tuple[int, Fit]]
 
@@ -124,9 +124,8 @@ def _fit(
 
 def _at_rest(history: History, settings: Settings) -> bool:
     """Whether patience ended it, so that more epochs would change nothing, or it stopped rising."""
-    best = best_epoch(history)
-    out_of_patience = len(history) - best >= settings.patience
-    return out_of_patience or best <= STILL_RISING * settings.epochs
+    rested = best_epoch(history) <= STILL_RISING * settings.epochs
+    return rested or out_of_patience(history, settings)
 
 
 def _require(condition: bool, message: str) -> None:

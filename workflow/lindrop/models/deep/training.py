@@ -70,8 +70,8 @@ class _Training:
 
     @property
     def done(self) -> bool:
-        out_of_patience = self.epochs - self.best_epoch >= self.settings.patience
-        return self.epochs == self.settings.epochs or out_of_patience
+        ended = out_of_patience(self.history, self.settings)
+        return self.epochs == self.settings.epochs or ended
 
     def state(self) -> checkpoints.State:
         return {
@@ -166,6 +166,10 @@ def train(
 def best_epoch(history: History) -> int:
     """The first of the best ones, counted from 1; 0 before any."""
     return 1 + int(np.argmax([row[CRITERION] for row in history])) if history else 0
+
+
+def out_of_patience(history: History, settings: Settings) -> bool:
+    return len(history) - best_epoch(history) >= settings.patience
 
 
 def _require_somebody(validation: Validation) -> None:
