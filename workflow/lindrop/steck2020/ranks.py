@@ -95,7 +95,8 @@ def _rank_ticks(axis: Axes, points: pd.DataFrame) -> None:
     full = int(points.loc[points["full_rank"], "rank"].max())
     lowest = int(points["rank"].min())
     steps = [step * 10**power for power in range(7) for step in (1, 3)]
-    ticks = [tick for tick in steps if lowest <= tick <= full / 1.8]
+    nearest = full / (full / lowest) ** 0.12  # of an axis, for the labels not to touch
+    ticks = [tick for tick in steps if lowest <= tick <= nearest]
     axis.set_xscale("log")
     axis.set_xticks([*ticks, full], [*(f"{tick:,}" for tick in ticks), "full"])
     axis.xaxis.set_minor_locator(NullLocator())
