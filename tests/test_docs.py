@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import limits
 import pandas as pd
 import pytest
 import slim_fraction
@@ -11,7 +12,7 @@ import slim_solvers
 from conftest import ROOT
 from models_at_scale import OUTPUT, summary_table
 from rules_at_scale import OUTPUT as RULES
-from rules_at_scale import needs_table
+from rules_at_scale import cost_table, needs_table
 
 PAGES = [
     ROOT / "README.md",
@@ -69,6 +70,15 @@ def test_numbers_on_slim_are_those_of_the_benchmarks():
 def test_numbers_on_clusters_are_those_of_the_benchmark_files():
     table = needs_table(pd.read_csv(RULES)).to_markdown(index=False, disable_numparse=True)
     assert table in (ROOT / "docs" / "cluster.md").read_text()
+    for name in ("ml-20m", "netflix"):
+        table = cost_table(pd.read_csv(RULES), name).to_markdown(index=False, disable_numparse=True)
+        assert table in (ROOT / "docs" / "performance.md").read_text()
+
+
+def test_shares_of_the_limits_are_those_of_the_benchmark():
+    measured = pd.read_csv(limits.OUTPUT, dtype=str, keep_default_na=False)
+    table = limits.shown(measured).to_markdown(index=False, disable_numparse=True)
+    assert table in (ROOT / "docs" / "performance.md").read_text()
 
 
 @pytest.mark.parametrize(
