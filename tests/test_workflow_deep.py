@@ -171,7 +171,7 @@ def test_a_killed_training_goes_on_in_the_next_run(trained, name):
     for each in (model, trained.path(f"results/metrics/small/{name}.h5")):
         each.unlink()
     hidden = f"/.{file.rpartition('/')[2]}"
-    kill_at(hidden, "everything", trained, RUN % "deep", occasion=4)
+    kill_at([hidden], "everything", trained, RUN % "deep", occasion=4)
     assert not model.exists()
     trained.ok("snakemake --unlock --configfile config/deep.yaml")
     trained.ok(RUN % "deep")
