@@ -59,6 +59,10 @@ class Project:
             "XDG_CACHE_HOME": str(folder / ".cache"),
         }
 
+    def copy(self, target):
+        """The project as it stands, with its results: what is done there stays done."""
+        return Project(shutil.copytree(self.folder, target, dirs_exist_ok=True))
+
     def run(self, command, **env):
         """Run a command line as typed; returns the finished process with all output in stdout."""
         return processes.run(command, shell=True, cwd=self.folder, env=self.env | env)
