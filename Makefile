@@ -28,10 +28,13 @@ test-cluster: .venv/ready-dev .venv/ready-cluster  ## on a Slurm of two nodes, a
 	@$(RUN) python -m pytest --numprocesses=0 tests/cluster/$(CLUSTER)
 
 lint: .venv/ready-dev  ## formatting, style, types, Snakemake's own lint
+	@echo "Style and formatting (ruff, snakefmt)"
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --quiet --check $(CODE)
 	@$(BIN)/snakefmt --check $(SMK) 2> .venv/lint.log || { cat .venv/lint.log; exit 1; }
+	@echo "Types (mypy; half a minute the first time)"
 	@$(BIN)/mypy
+	@echo "Rules (snakemake --lint)"
 	@$(RUN) snakemake --lint > .venv/lint.log 2>&1 || { cat .venv/lint.log; exit 1; }
 
 format: .venv/ready-dev  ## rewrite the code in the project's format

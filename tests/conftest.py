@@ -9,10 +9,16 @@ import processes
 import pytest
 from configurations import GENERATED
 from files import serving, write_zip
+from progress import Progress
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("LINDROP_REAL_DATA", ROOT.parent / "shared" / "data"))
 BIN = ROOT / ".venv" / "bin"
+
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):  # a worker of pytest-xdist has no terminal
+        config.pluginmanager.register(Progress(config))
 
 
 def pytest_collection_modifyitems(items):
@@ -24,7 +30,7 @@ def pytest_collection_modifyitems(items):
 def shared():
     """Real data that cannot be committed; the tests that need it skip where it is absent."""
     if not SHARED.is_dir():
-        pytest.skip(f"needs real ratings, see CONTRIBUTING.md: {SHARED} is absent")
+        pytest.skip(f"needs real ratings in {SHARED}: see CONTRIBUTING.md")
     return SHARED
 
 

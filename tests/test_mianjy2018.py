@@ -1,13 +1,17 @@
 """The checks of Mianjy 2018 say what they should, and would say otherwise of other mathematics."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
 from scipy.optimize import OptimizeResult
+from scipy.sparse.linalg import LinearOperator, svds
 
 from lindrop.checks import CORRECTED, PRINTED
-from lindrop.dropout import equalise
+from lindrop.dropout import equalise, optimum
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.optimum import effective_rank, solve
 from lindrop.mianjy2018 import (
@@ -72,7 +76,59 @@ PARTS = (
 
 @pytest.fixture(scope="module")
 def checks():
-    return all_checks(1)
+    with pytest.MonkeyPatch.context() as patch:
+        count_operations(patch)
+        return all_checks(1)
+
+
+def count_operations(patch):
+    """A clock for what algorithms cost: it counts operations, the same on every machine.
+
+    Those of a Gram matrix, of decompositions, and of the products by which singular vectors are
+    sought; the rest is less.
+    """
+    count = [0]
+
+    def counted(work, operations):
+        def counting(matrix, *options, **more):
+            count[0] += operations(matrix)
+            return work(matrix, *options, **more)
+
+        return counting
+
+    def sought(matrix, **options):
+        times = counted(np.matmul, np.size)
+        products = (partial(times, each) for each in (matrix, matrix.T))
+        return svds(LinearOperator(matrix.shape, *products, dtype=float), **options)
+
+    patch.setattr(optimum, "svds", sought)
+    patch.setattr(np.linalg, "eigh", counted(np.linalg.eigh, lambda gram: len(gram) ** 3))
+    patch.setattr(np.linalg, "svd", counted(np.linalg.svd, lambda u: u.size * min(u.shape)))
+    equalizer = counted(equalise.equalizer, lambda u: u.size * u.shape[1])
+    for module in costs, equalise:
+        patch.setattr(module, "equalizer", equalizer)
+    patch.setattr(costs, "time", SimpleNamespace(process_time=lambda: count[0]))
+
+
+def test_another_growth_of_the_cost_is_seen(monkeypatch):
+    """Of an algorithm that is repeated r² times, and of one that decomposes the whole matrix."""
+    sizes = {"SIZES": (100, 200, 400), "LENGTHS": (100, 200, 400), "WIDTHS": (4, 8, 16)}
+    for name, value in (sizes | {"ROWS": 16}).items():
+        monkeypatch.setattr(costs, name, value)
+    count_operations(monkeypatch)
+    assert failing(costs.cost_checks(1), PRINTED) == set()
+    equalizer = costs.equalizer
+
+    def repeated(u):
+        return [equalizer(u) for _ in range(u.shape[1] ** 2)]
+
+    def whole(m, r, lam):
+        return np.linalg.svd(m), solve(m, r, lam)
+
+    monkeypatch.setattr(costs, "solve", whole)
+    assert failing(costs.cost_checks(1), PRINTED) == {"remark_5_1"}
+    monkeypatch.setattr(costs, "equalizer", repeated)
+    assert failing(costs.cost_checks(1), PRINTED) == {"remark_5_1", "theorem_2_2_time"}
 
 
 @pytest.fixture(scope="module")

@@ -270,13 +270,15 @@ CONTRAST = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="needs Playwright: make .venv/ready-dev"
+    )
     chromium = shutil.which("chromium")
     if not chromium:
-        pytest.skip("needs chromium on the PATH")
+        pytest.skip("needs chromium on the PATH (Debian: apt-get install chromium)")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"], timeout=0
         )
         yield browser
         browser.close()
@@ -289,6 +291,7 @@ def visit(browser, path):
 
     def visit(address="", **options):
         context = browser.new_context(**options)
+        context.set_default_timeout(0)  # a busy machine takes its time
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text))

@@ -116,16 +116,16 @@ def test_a_local_file_with_a_wrong_checksum(project):
 
 
 def test_more_held_out_users_than_users_in_a_run(project):
+    """The last lines of a run say what failed."""
     project.write("mine.csv", "user,item\n" + "".join(f"{u},{i}\n" for u in "abcdef" for i in "xy"))
     project.write(
         "config/mine.yaml",
         "datasets: {mine: {source: {format: csv, path: mine.csv}, protocol: {heldout_users: 3}}}",
     )
     output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
-    assert (
-        "lindrop: error: dataset mine: heldout_users is 3 for validation and again for test"
-        in output
-    )
+    (line,) = [line for line in output.splitlines()[-8:] if line.startswith("lindrop: error:")]
+    assert "dataset mine: heldout_users is 3 for validation and again for test" in line
+    assert "results/logs/split/mine.log" in line
     assert "Traceback" not in output
     assert not project.path("results/data/mine/split.h5").exists()
     # mended, it goes on from where it stopped
@@ -198,28 +198,30 @@ def test_what_is_no_reason_to_download_again(project, mirror):
 def test_a_failure_stays_a_failure(project):
     """The same command again fails again: no older result hides that a newer one is missing."""
     lines = [f"{u},{i}\n" for u in range(30) for i in range(u % 5 + 1, 12)]
-    good = "a,b\n" + "".join(lines)
-    project.write("mine.csv", good)
-    project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
+    good, sound = "a,b\n" + "".join(lines), ("a", "b", 0, 0)
     run = "snakemake --cores 2 %s --configfile config/mine.yaml"
-    target = "results/data/mine/csv"
-    project.ok(run % f"data {target}")
-    for csv, settings in (
-        (good, ("a", "wrong", 0, 0)),
-        (good, ("a", "b", 99, 0)),
-        (f"{good}1,2,3\n", ("a", "b", 0, 0)),
-    ):
+    files = "results/data/mine/csv"
+
+    def use(csv=good, settings=sound, config=MINE):
         project.write("mine.csv", csv)
-        project.write("config/mine.yaml", MINE % settings)
-        for targets in ("data", "data", target, target):
-            assert len(errors(project.fails(run % targets))) == 1
-    project.write("mine.csv", good)
-    project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
-    project.ok(run % target)
-    wrong = MINE.replace("path: mine.csv", f"path: mine.csv, sha256: '{'0' * 64}'")
-    project.write("config/mine.yaml", wrong % ("a", "b", 0, 0))
-    for targets in ("data", "data", target, target):
-        assert len(errors(project.fails(run % targets))) == 1
+        project.write("config/mine.yaml", config % settings)
+
+    def stays_a_failure(first, then):
+        for target in (first, first, then):
+            assert len(errors(project.fails(run % target))) == 1
+
+    use()
+    project.ok(run % f"data {files}")
+    use(settings=("a", "wrong", 0, 0))
+    stays_a_failure("data", files)
+    use(settings=("a", "b", 99, 0))
+    stays_a_failure(files, "data")
+    use(csv=f"{good}1,2,3\n")
+    stays_a_failure("data", files)
+    use()
+    project.ok(run % files)
+    use(config=MINE.replace("path: mine.csv", f"path: mine.csv, sha256: '{'0' * 64}'"))
+    stays_a_failure(files, "data")
 
 
 def test_a_file_replaced_by_an_older_one_is_seen(project):
@@ -233,15 +235,6 @@ def test_a_file_replaced_by_an_older_one_is_seen(project):
         assert int(rows(project)["mine"]["users"]) == users
 
 
-def test_the_last_lines_say_what_failed(project):
-    project.write("mine.csv", "a,b\n1,2\n")
-    project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
-    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
-    (line,) = [line for line in output.splitlines()[-8:] if line.startswith("lindrop: error:")]
-    assert "dataset mine: heldout_users is 4" in line
-    assert "results/logs/split/mine.log" in line
-
-
 def test_a_folder_with_a_space_is_refused(tmp_path):
     folder = tmp_path / "my project"
     done = processes.run(["make", "-C", copy_project(folder)])
@@ -250,27 +243,26 @@ def test_a_folder_with_a_space_is_refused(tmp_path):
     assert not (folder / ".venv").exists()
 
 
-@pytest.mark.parametrize("target", ["results/metrics/ratings/ease.h5", "results/data/ratings/csv"])
-def test_a_failed_download_stays_a_failure(target, project, mirror):
+def test_a_failed_download_stays_a_failure(project, mirror):
     """Neither the old file nor old results pass for those of a new address."""
     bad = "userId,movieId,rating,timestamp\n1,2,3\n"
     write_zip(mirror.folder / "bad.zip", {"ratings.csv": bad})
-    run = f"snakemake --cores 2 {target} --configfile config/mine.yaml"
-
+    model, files = "results/metrics/ratings/ease.h5", "results/data/ratings/csv"
+    run = "snakemake --cores 2 %s --configfile config/mine.yaml"
     config = f"{QUICK}{RATINGS % ('', '%s')}models: {{ease: {{lambda: [10, 100]}}}}"
 
     def use(address):
         project.write("config/mine.yaml", config % f"url: {mirror.url}/{address}")
 
     use("ml-20m.zip")
-    project.ok(run)
-    for address in ("nowhere/ml-20m.zip", "bad.zip"):
+    project.ok(run % f"{model} {files}")
+    for address, first, then in (("nowhere/ml-20m.zip", model, files), ("bad.zip", files, model)):
         use(address)
-        for _ in range(2):
-            assert len(errors(project.fails(run))) == 1
+        for target in (first, first, then):
+            assert len(errors(project.fails(run % target))) == 1
     use("ml-20m.zip")
-    project.ok(run)
-    assert "Nothing to be done" in project.ok(run)
+    project.ok(run % f"{model} {files}")
+    assert "Nothing to be done" in project.ok(run % f"{model} {files}")
 
 
 def test_a_failed_generation_stays_a_failure(project):
