@@ -55,10 +55,10 @@ shell: .venv/ready  ## a shell in which `snakemake` and `import lindrop` work
 docs: .venv/ready  ## regenerate config/README.md from the schema
 	@PYTHONPATH=workflow $(BIN)/python -m lindrop.config_docs
 
-lock: .venv/ready-dev  ## resolve every requirements*.in anew
-	@$(LOCK) requirements.in --output-file requirements.lock
-	@$(LOCK) requirements-dev.in --output-file requirements-dev.lock
-	@$(LOCK) requirements-cluster.in --output-file requirements-cluster.lock
+lock: .venv/ready-dev  ## resolve anew what pyproject.toml asks for
+	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock
+	@for group in dev cluster; do \
+	  $(LOCK) --group $$group --constraints requirements.lock --output-file requirements-$$group.lock; done
 	@for peer in lenskit rectools cornac recpack; do \
 	  $(LOCK) --excludes $(PEERS)/without-pytorch.txt $(PEERS)/$$peer.in --output-file $(PEERS)/$$peer.lock; done
 
@@ -73,7 +73,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
 
 # Hashes pin every file; a stamp makes the second run instant.
-.venv/ready: requirements.lock
+.venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lindrop needs Python 3.11 or newer: run 'make PYTHON=/path/to/python3'" >&2; exit 1; }
 	@case "$(CURDIR)" in *\ *) \
@@ -81,6 +81,7 @@ help:  ## this list
 	@echo "Setting up .venv (a minute or two, once)"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock

@@ -41,7 +41,7 @@ LAMBDAS = [100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-6]
 def default_options(root: Path) -> dict[str, dict[str, Any]]:
     """The models' grids and solver options of the default configuration."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
-    schema = load_schema(root / "workflow" / "schemas" / "config.schema.yaml")
+    schema = load_schema(root / "workflow" / "lindrop" / "schemas" / "config.schema.yaml")
     models: dict[str, dict[str, Any]] = checked(config, schema)["models"]
     return models
 

@@ -77,7 +77,7 @@ def checks():
 
 @pytest.fixture(scope="module")
 def paper():
-    schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
+    schema = yaml.safe_load((ROOT / "workflow/lindrop/schemas/claims.schema.yaml").read_text())
     return read_paper(ROOT / "config/claims/mianjy2018.yaml", schema)
 
 

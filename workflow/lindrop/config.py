@@ -25,6 +25,8 @@ Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     ),
 )
 
+SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
+
 DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
 # Keywords that this module follows itself, to name the key in its own words.

@@ -161,9 +161,7 @@ rule published_csv:
 rule steck2020_table1_datasets:
     input:
         splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
-        paper=os.path.relpath(
-            WORKFLOW.parent / "config" / "paper_values" / "steck2020_datasets.yaml"
-        ),
+        paper=own_file("config", "paper_values", "steck2020_datasets.yaml"),
     output:
         html=report(
             "<results>/tables/steck2020_table1_datasets.html",
