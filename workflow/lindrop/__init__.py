@@ -1,3 +1,5 @@
 """Linear autoencoders and dropout: the numerical library behind the workflow, usable alone."""
 
-__version__ = "0.1.0"
+from lindrop.version import VERSION as __version__
+
+__all__ = ["__version__"]

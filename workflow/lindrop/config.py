@@ -33,7 +33,7 @@ DOWNLOAD_NAME = r"\w[\w.+%-]*"
 NESTED = ("properties", "additionalProperties", "items", "required", "propertyNames", "oneOf")
 
 
-def load_schema(path: Path) -> Schema:
+def load_schema(path: Path = SCHEMA) -> Schema:
     """The schema with its references put in place."""
     schema = read_yaml(path)
     definitions = schema.pop("$defs", {})

@@ -301,8 +301,8 @@ def reported():
     """The figures and tables of Snakemake's report, with their labels, in the order of the rules."""
     return {
         file: ": ".join(file.flags["report"].labels.values())
-        for rule in vars(rules)["_rules"].values()
-        for file in rule.output
+        for own in vars(rules)["_rules"].values()
+        for file in own.rule.output
         if "report" in file.flags
     }
 

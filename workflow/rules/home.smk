@@ -12,9 +12,9 @@ from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSource
 def own_folder(source):
     """Folder of the repository that holds `source`, the place of an included file of the workflow.
 
-    Snakemake fetches single files of a module in a Git repository, but neither the library nor
-    config/claims: these are copied, once for each commit, into .snakemake/, which jobs of a
-    cluster see as well.
+    Of a module in a Git repository, Snakemake fetches the files that rules name, one by one, but
+    not the library. So the commit is unpacked once into .snakemake/, which jobs of a cluster see as
+    well, and everything after this file is taken from there.
     """
     if isinstance(source, LocalSourceFile):
         return Path(str(source)).resolve().parents[1]
@@ -35,7 +35,7 @@ def own_folder(source):
         copy.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(dir=copy.parent))
         with tempfile.TemporaryFile() as archive:
-            repository.archive(archive, commit, path=["workflow", "config"])
+            repository.archive(archive, commit, path=["workflow", "config", "envs"])
             archive.seek(0)
             with tarfile.open(fileobj=archive) as files:
                 files.extractall(partial, filter="data")
@@ -57,8 +57,15 @@ def own_files(*parts):
     return [own_file(*parts[:-1], file.name) for file in sorted(folder.glob(parts[-1]))]
 
 
+def default_configuration():
+    """The configuration of the folder where Snakemake runs; without one, this repository's."""
+    here = Path("config", "config.yaml")
+    return str(here if here.exists() else OWN / here)
+
+
 OWN = own_folder(workflow.current_basedir)
 WORKFLOW = OWN / "workflow"
+RULES = WORKFLOW / "rules"
 # Scripts run this library, also where another version of it is installed.
 sys.path.insert(0, str(WORKFLOW))
 os.environ["PYTHONPATH"] = os.pathsep.join(
