@@ -9,6 +9,8 @@ RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
 QUIETLY := --profile workflow/profiles/local --configfile $(CONFIG) --quiet rules reason host
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
+# Python compiles a module when it is first imported; most modules of the packages never are.
+PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 CODE   := workflow tests benchmarks
 PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
@@ -80,22 +82,22 @@ help:  ## this list
 	  echo "lindrop: error: $(CURDIR): clone into a folder whose path has no space" >&2; exit 1;; esac
 	@echo "Setting up .venv (a minute or two, once)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "Adding the test tools to .venv"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(PIP) --require-hashes -r requirements-dev.lock
 	@touch $@
 
 .venv/ready-cluster: .venv/ready requirements-cluster.lock
 	@echo "Adding what submits jobs to a cluster to .venv"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-cluster.lock
+	@$(PIP) --require-hashes -r requirements-cluster.lock
 	@touch $@
 
 .venv/ready-deep: .venv/ready requirements-deep.txt requirements-deep.in
 	@echo "Adding PyTorch to .venv"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-deep.txt
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-deep.in
+	@$(PIP) --require-hashes -r requirements-deep.txt
+	@$(PIP) -r requirements-deep.in
 	@touch $@

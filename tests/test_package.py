@@ -8,12 +8,13 @@ import sysconfig
 import tomllib
 import venv
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
 from conftest import ROOT, copy_project
-from test_environment import KNOWN
 from test_docs import python_blocks
+from test_environment import KNOWN
 
 import lindrop
 
@@ -42,11 +43,10 @@ def installed(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, symlinks=True)
     paths = {"base": str(folder), "platbase": str(folder)}
-    packages = sysconfig.get_path("purelib", "venv", paths)
+    packages = Path(sysconfig.get_path("purelib", "venv", paths))
     with zipfile.ZipFile(wheel) as files:
         files.extractall(packages)
-    (folder / "others.pth").write_text(sysconfig.get_path("purelib"))
-    (folder / "others.pth").rename(os.path.join(packages, "others.pth"))
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
     return folder / "bin" / "python"
 
 

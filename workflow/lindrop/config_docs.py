@@ -11,7 +11,7 @@ README = ROOT / "config" / "README.md"
 INTRODUCTION = """\
 # Configuration
 
-<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml: edit that, not this page. -->
+<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml: edit that, not this. -->
 
 | file | what it runs |
 |---|---|

@@ -30,9 +30,7 @@ try:
     for file in workflow.configfiles:
         duplicate_keys(Path(file).read_text(encoding="utf-8"), str(file))
     # in place: scripts see the same configuration, defaults included
-    config.update(
-        checked(config, load_schema(SCHEMA))
-    )
+    config.update(checked(config, load_schema(SCHEMA)))
 except UserError as error:
     sys.exit(f"lindrop: error: {error}")
 

@@ -68,6 +68,7 @@ rule read_interactions:
         "<benchmarks>/read_interactions/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(FROM_FILES),
+    priority: FIRST
     conda:
         "../../envs/data.yaml"
     threads: HEAVY
@@ -95,6 +96,7 @@ rule generate_interactions:
         "<benchmarks>/generate_interactions/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(SYNTHETIC),
+    priority: FIRST
     conda:
         "../../envs/data.yaml"
     threads: HEAVY
@@ -120,6 +122,7 @@ rule split:
         "<logs>/split/{dataset}.log",
     benchmark:
         "<benchmarks>/split/{dataset}.tsv"
+    priority: FIRST
     conda:
         "../../envs/data.yaml"
     threads: HEAVY

@@ -68,6 +68,8 @@ WORKFLOW = OWN / "workflow"
 RULES = WORKFLOW / "rules"
 # Scripts run this library, also where another version of it is installed.
 sys.path.insert(0, str(WORKFLOW))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [str(WORKFLOW), *filter(None, [os.environ.get("PYTHONPATH")])]
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(
+        [str(WORKFLOW), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
 )
