@@ -16,7 +16,7 @@ PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test test-cluster lint format deep bench report shell docs lock clean distclean help
+.PHONY: run test test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
@@ -25,6 +25,13 @@ run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
+
+# What skips in `make test` without PyTorch, Chromium or the Slurm executor.
+EXTRAS := tests/test_deep.py tests/test_deep_models.py tests/test_workflow_deep.py \
+          tests/test_report_page.py tests/test_workflow.py
+
+test-extras: .venv/ready-dev  ## the tests that PyTorch, Chromium and the Slurm executor let run
+	@$(RUN) OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive python -m pytest $(EXTRAS)
 
 test-cluster: .venv/ready-dev .venv/ready-cluster  ## on a Slurm of two nodes, as root; CLUSTER= for every fault
 	@$(RUN) python -m pytest --numprocesses=0 tests/cluster/$(CLUSTER)
@@ -46,16 +53,20 @@ deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Table 1
 	@$(MAKE) --no-print-directory run
 
 bench: .venv/ready  ## EASE by four other libraries and by ours; SIZES="2000 4000 8000" items
-	@PYTHONPATH=workflow:benchmarks $(BIN)/python -m peers $(SIZES)
+	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
 
 report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
 	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html
 
-shell: .venv/ready  ## a shell in which `snakemake` and `import lindrop` work
-	@$(RUN) PYTHONPATH="$(CURDIR)/workflow" $${SHELL:-sh} || true
-
 docs: .venv/ready  ## regenerate config/README.md from the schema
-	@PYTHONPATH=workflow $(BIN)/python -m lindrop.config_docs
+	@$(BIN)/python -m lindrop.config_docs
+
+wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, run the README's example
+	@rm -rf build dist .venv-wheel
+	@$(BIN)/python -m build --wheel --no-isolation --outdir dist > .venv/wheel.log 2>&1 || { cat .venv/wheel.log; exit 1; }
+	@$(PYTHON) -m venv .venv-wheel
+	@.venv-wheel/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
+	@LINDROP_INSTALLED=.venv-wheel/bin/python $(BIN)/python -m pytest --numprocesses=0 tests/test_package.py
 
 lock: .venv/ready-dev  ## resolve anew what pyproject.toml asks for
 	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock
@@ -69,7 +80,7 @@ clean:  ## delete results; downloads are kept
 	@rm -rf .snakemake
 
 distclean: clean  ## delete the environments and the downloads, too
-	@rm -rf .venv .venv-peers .venv-recbole .venv-slim results/downloads
+	@rm -rf .venv .venv-peers .venv-recbole .venv-slim .venv-wheel build dist results/downloads
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
