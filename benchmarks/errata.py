@@ -1,7 +1,7 @@
 """The evidence in docs/errata.md: what the default run computed for each erratum.
 
     snakemake --cores 2 results/scorecard.csv
-    PYTHONPATH=workflow python benchmarks/errata.py results
+    python benchmarks/errata.py results
 
 Writes a table below every line `<!-- evidence: E7 -->`, in the place of an older one.
 """

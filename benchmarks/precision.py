@@ -1,6 +1,6 @@
 """How far are the metrics of fits in float32 from those in float64, and where does that begin?
 
-    PYTHONPATH=workflow python benchmarks/precision.py [ml-100k.zip]
+    python benchmarks/precision.py [ml-100k.zip]
 
 Every model of the registry that works with X'X, at the middle of its default grid, on the demo set
 and on MovieLens 100K if its file is given; then EASE with λ → 0 where G is singular, which float32

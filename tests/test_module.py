@@ -2,55 +2,12 @@
 
 import http.server
 import os
-import shutil
-import subprocess
 from functools import partial
 
 import pytest
-from conftest import ROOT, Project, copy_project
+from conftest import ROOT
 from files import serving
-
-import lindrop
-
-TAG = f"v{lindrop.__version__}"
-TARGETS = ["tables/steck2020_table1_datasets.html", "figures/dataset_long_tails.png"]
-CONFIG = """
-datasets:
-  tiny:
-    source: {format: synthetic, users: 400, items: 60, interactions: 6000}
-    protocol: {heldout_users: 50}
-  mine:
-    source: {format: csv, path: my.csv, user: user, item: item}
-    protocol: {heldout_users: 10}
-"""
-# Paths of its own: those of the module are below `ours`, those of the user are not.
-SNAKEFILE = """
-configfile: "config.yaml"
-
-module lindrop:
-    snakefile: {source}
-    config: config
-    prefix: "ours"
-
-use rule * from lindrop as lindrop_*
-"""
-
-
-@pytest.fixture(scope="module")
-def repository(tmp_path_factory):
-    """A repository of this tree, uncommitted changes included, with a tag.
-
-    Its place ends as on a host of repositories: owner/name.
-    """
-    folder = tmp_path_factory.mktemp("github.com") / "lindrop-authors" / "lindrop"
-    copy_project(folder)
-    author = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    for command in (["init", "--quiet"], ["add", "--all"], [*author, "commit", "-qm", "all"]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
-    subprocess.run(["git", "tag", TAG], cwd=folder, check=True)
-    # what is used is the tag, not what lies about
-    shutil.rmtree(folder / "workflow" / "lindrop")
-    return folder
+from modules import SNAKEFILE, TAG, check
 
 
 @pytest.fixture
@@ -65,30 +22,6 @@ def web():
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args):
         pass
-
-
-@pytest.fixture
-def theirs(tmp_path):
-    """Somebody's own folder, with interactions and a configuration."""
-    project = Project(tmp_path)
-    project.write("config.yaml", CONFIG)
-    rows = [f"u{user},p{user % 5 + item}" for user in range(60) for item in range(8)]
-    project.write("my.csv", "\n".join(["user,item", *rows]))
-    return project
-
-
-def check(project, command):
-    """Make a table and a figure by renamed rules; the second time there is nothing to do."""
-    targets = [f"ours/results/{target}" for target in TARGETS]
-    output = project.ok(f"{command} --cores 2 {' '.join(targets)}")
-    assert "rule lindrop_split:" in output
-    for target in targets:
-        assert project.path(target).stat().st_size > 500
-    table = project.path("ours/results/tables/steck2020_table1_datasets.csv").read_text()
-    assert "\nmine," in table
-    assert "\ntiny," in table
-    assert not project.path("results").exists()
-    assert "Nothing to be done" in project.ok(f"{command} --cores 2 {' '.join(targets)}")
 
 
 def test_a_module_from_a_folder(theirs):

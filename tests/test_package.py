@@ -38,8 +38,8 @@ def installed(wheel, tmp_path_factory):
     """Python of a new environment that has the wheel, and from this one all but lindrop.
 
     Files that name further folders (.pth, as that of the editable installation of this clone) count
-    in an environment's own folder only, not in one that such a file names. `make wheel` installs the
-    wheel with pip, with whatever pip takes for its requirements, and names that environment.
+    in an environment's own folder only, not in one that such a file names. `make wheel` installs
+    the wheel with pip, with whatever pip takes for its requirements, and names that environment.
     """
     if named := os.environ.get("LINDROP_INSTALLED"):
         return ROOT / named
