@@ -5,6 +5,7 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
+import processes
 import pytest
 from configurations import GENERATED
 from files import serving, write_zip
@@ -59,18 +60,13 @@ class Project:
             "XDG_CACHE_HOME": str(folder / ".cache"),
         }
 
+    def copy(self, target):
+        """The project as it stands, with its results: what is done there stays done."""
+        return Project(shutil.copytree(self.folder, target, dirs_exist_ok=True))
+
     def run(self, command, **env):
         """Run a command line as typed; returns the finished process with all output in stdout."""
-        return subprocess.run(
-            command,
-            shell=True,
-            cwd=self.folder,
-            env=self.env | env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-        )
+        return processes.run(command, shell=True, cwd=self.folder, env=self.env | env)
 
     def ok(self, command, **env):
         done = self.run(command, **env)

@@ -30,7 +30,7 @@ TINY = dropblock(24, 0.5, 3)
 @pytest.fixture(scope="module")
 def deep():
     """What needs PyTorch, and PyTorch."""
-    torch = pytest.importorskip("torch", reason="needs PyTorch, see requirements-deep.in")
+    torch = pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
     from lindrop.dropout.deep import checkpoints, resnet, training
 
     return SimpleNamespace(torch=torch, checkpoints=checkpoints, resnet=resnet, training=training)

@@ -28,7 +28,7 @@ SMALL = {"latent": 8, "batch": 50, "learning_rate": 1e-2, "threads": 1}
 @pytest.fixture(scope="module")
 def deep():
     """What needs PyTorch, and PyTorch."""
-    torch = pytest.importorskip("torch", reason="needs PyTorch, see requirements-deep.in")
+    torch = pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
     from lindrop.models.deep import fit, layers, losses, networks, training
 
     modules = {"fit": fit, "layers": layers, "losses": losses, "networks": networks}

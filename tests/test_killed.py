@@ -1,27 +1,29 @@
 """Killed in the middle of any rule, a rerun gives what an undisturbed run gives."""
 
 import os
-import re
+import shutil
 import signal
 import subprocess
-import time
-from pathlib import Path
 
 import pytest
 from configurations import RATINGS, SMALL
 from conftest import Project, copy_project
+from processes import descendants, finish, wait_until
 
-# Fault injection from outside: a module that Python imports at start lets the job of one file hang
+# Fault injection from outside: a module that Python imports at start lets the job of a file hang
 # just before its output is complete, for the first time or a later one, where it is then killed.
 HANG = """
 import os, time
 fsync, times = os.fsync, []
 def hang(descriptor):
     name = os.readlink(f"/proc/self/fd/{descriptor}")
-    times.extend([name] * (os.environ["HANG_AT"] in name))
+    times.extend(file for file in os.environ["HANG_AT"].split() if file in name)
     if len(times) == int(os.environ["HANG_OCCASION"]):
-        open(os.environ["HANG_MARK"], "w").close()
-        time.sleep(120)
+        with open(f"{os.environ['HANG_MARK']}.part", "w") as mark:
+            mark.write(times[-1])
+        os.rename(mark.name, os.environ["HANG_MARK"])
+        while os.path.exists(os.environ["HANG_WHILE"]):
+            time.sleep(0.1)
     fsync(descriptor)
 os.fsync = hang
 """
@@ -38,26 +40,39 @@ KILLED = {
 
 
 @pytest.mark.parametrize(
-    ("rule", "victim"),
-    [*((rule, "everything") for rule in KILLED), ("split", "the job"), ("fetch", "the job")],
+    ("victim", "rules"), [("everything", KILLED), ("the job", ["split", "fetch"])]
 )
-def test_killed_in_the_middle_of_a_rule(rule, victim, project, finished_both, mirror):
-    """SIGKILL of the job or of Snakemake with it: a rerun gives what an undisturbed run gives."""
+def test_killed_in_the_middle_of_every_rule(victim, rules, project, finished_both, mirror):
+    """SIGKILL of the job or of Snakemake with it: a rerun gives what an undisturbed run gives.
+
+    Each rerun is killed in the middle of the next rule, whichever comes, but the last.
+    """
     prepare(project, mirror)
-    kill_at(KILLED[rule], victim, project)
-    final = KILLED[rule].replace("/.", "/").lstrip(".")
-    assert not any(str(file).endswith(final) for file in project.path("results").rglob("*"))
-    if victim == "everything":  # Snakemake's own lock is left: it says so, and how to remove it
-        assert "--unlock" in project.fails(COMMAND)
-        project.ok(f"{COMMAND} --unlock")
+    left = {KILLED[rule] for rule in rules}
+    while left:
+        file = kill_at(left, victim, project)
+        left.remove(file)
+        final = file.replace("/.", "/").lstrip(".")
+        assert not any(str(file).endswith(final) for file in project.path("results").rglob("*"))
+        assert contents(project).items() <= finished_both.items()
+        if victim == "everything":  # Snakemake's own lock is left
+            unlock(project, by_hand=not left)
     project.ok(COMMAND)
     assert contents(project) == finished_both
-    leftovers = [file for file in project.path("results").rglob("*") if ".part" in file.name]
-    assert leftovers == []
+    assert partial(project) == []
 
 
-def kill_at(file, victim, project, command=None, occasion=1):
-    """Start a run, wait until the job that makes `file` is about to finish it, and kill."""
+def unlock(project, by_hand):
+    """Remove the lock of a killed Snakemake, by hand as it says, or as quickly as it would."""
+    if by_hand:
+        assert "--unlock" in project.fails(COMMAND)
+        project.ok(f"{COMMAND} --unlock")
+    assert by_hand != project.path(".snakemake/locks").exists()
+    shutil.rmtree(project.path(".snakemake/locks"), ignore_errors=True)
+
+
+def kill_at(files, victim, project, command=None, occasion=1):
+    """Start a run and kill it where one of `files` is about to be complete; returns which."""
     mark = project.path("hanging")
     mark.unlink(missing_ok=True)  # of a kill before
     project.write("faults/sitecustomize.py", HANG)
@@ -67,27 +82,25 @@ def kill_at(file, victim, project, command=None, occasion=1):
         env=project.env
         | {
             "PYTHONPATH": str(project.path("faults")),
-            "HANG_AT": file,
+            "HANG_AT": " ".join(files),
             "HANG_OCCASION": str(occasion),
             "HANG_MARK": str(mark),
+            "HANG_WHILE": f"/proc/{os.getpid()}",
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not mark.exists():
-        assert process.poll() is None, process.stdout.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(mark.exists, process)
     if victim == "everything":
         os.killpg(process.pid, signal.SIGKILL)
     else:
-        for pid in children(process.pid):
+        for pid in descendants(process.pid):
             os.kill(pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    finish(process)
     assert process.returncode != 0
+    return mark.read_text()
 
 
 COMMAND = (
@@ -110,25 +123,15 @@ def finished_both(tmp_path_factory, mirror):
 
 
 def contents(project):
-    """Every result but logs and timings."""
+    """Every result but logs and timings, and what a killed job left unfinished."""
     results = project.path("results")
     return {
         str(file.relative_to(results)): file.read_bytes()
         for folder in ("data", "figures", "tables")
-        for file in (results / folder).rglob("*")
+        for file in set((results / folder).rglob("*")) - set(partial(project))
         if file.is_file()
     }
 
 
-def children(pid):
-    """Processes below `pid`, the job and what it started."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            text = status.read_text()
-        except OSError:
-            continue
-        if re.search(rf"^PPid:\t{pid}$", text, re.MULTILINE):
-            child = int(status.parent.name)
-            found += [child, *children(child)]
-    return found
+def partial(project):
+    return [file for file in project.path("results").rglob("*") if ".part" in file.name]

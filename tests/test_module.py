@@ -2,6 +2,7 @@
 
 import http.server
 import os
+import shutil
 from functools import partial
 
 import pytest
@@ -44,11 +45,14 @@ def test_a_deployed_workflow(theirs, repository):
     theirs.ok(f"snakedeploy deploy-workflow file://{repository} . --tag {TAG} --name lindrop")
     deployed = theirs.path("workflow/Snakefile").read_text()
     assert f'github("lindrop-authors/lindrop", path="workflow/Snakefile", tag="{TAG}")' in deployed
+    theirs.path("config.yaml").replace(theirs.path("config/config.yaml"))
+    theirs.ok("snakemake --cores 2 results/data/tiny/split.h5")
+    assert theirs.path("results/data/tiny/split.h5").exists()
+    shutil.rmtree(theirs.path("results"))
     # what the user then changes
     deployed = deployed.replace("config:", 'prefix: "ours"\n    config:', 1)
     deployed = deployed.replace("use rule * from lindrop", "use rule * from lindrop as lindrop_*")
     theirs.write("workflow/Snakefile", deployed)
-    theirs.path("config.yaml").replace(theirs.path("config/config.yaml"))
     check(theirs, "snakemake")
 
 

@@ -20,7 +20,7 @@ from peers.machine import environment
 from peers.process import Limits, measured
 from peers.summary import TABLES, time_table
 
-ROOMY = Limits(seconds=60, memory=8e9)
+ROOMY = Limits(seconds=1e6, memory=8e9)
 
 
 def test_a_comparison_of_ours_with_the_printed_formula(tmp_path):
@@ -48,8 +48,8 @@ def test_a_comparison_of_ours_with_the_printed_formula(tmp_path):
 @pytest.mark.parametrize(
     ("code", "limits", "why"),
     [
-        ("import time; time.sleep(60)", Limits(0.5, 8e9), "more than 0 s"),
-        ("bytearray(1 << 31)", Limits(60, 1e9), "MemoryError"),
+        ("import signal; signal.pause()", Limits(0, 8e9), "more than 0 s"),
+        ("bytearray(1 << 31)", Limits(ROOMY.seconds, 1e9), "MemoryError"),
         ("import os; os.kill(os.getpid(), 9)", ROOMY, f"ended by {signal.Signals(9).name}"),
         ("raise SystemExit('no such set')", ROOMY, "no such set"),
         ("raise SystemExit(3)", ROOMY, "exit code 3"),

@@ -1,12 +1,12 @@
 """Pretorius 2018 on images: the sets, trainings that are killed, tables, checks and figures."""
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 
 from lindrop.checks import CORRECTED
@@ -179,9 +179,7 @@ def test_a_killed_training_continues_to_the_same_end(images, tmp_path):
     settings = SMALL | {"epochs": 30, "every": 4}
     write_image_set(tmp_path / "images.h5", images)
     code = KILL.replace("{settings}", repr(settings))
-    killed = subprocess.run(
-        [sys.executable, "-c", code, tmp_path, WORKFLOW], check=False, timeout=60
-    )
+    killed = processes.run([sys.executable, "-c", code, tmp_path, WORKFLOW])
     assert killed.returncode == -signal.SIGKILL
     partial, _ = read_run(tmp_path / "checkpoint.h5")
     assert partial.epoch == 15

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import h5py
 import numpy as np
 import pytest
 from configurations import SMALL, errors
 from conftest import ROOT
+from processes import finish, wait_until
 
 from lindrop.data.interactions import Interactions, RawCounts
 from lindrop.errors import UserError
@@ -80,20 +80,19 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_a_killed_write_leaves_nothing_that_looks_finished(tmp_path):
     path = tmp_path / "file"
     code = f"""
-import time
+import sys
 from lindrop.store.atomic import atomic
 from lindrop.store.interactions import read_interactions, write_interactions
 from lindrop.store.split import read_split
 with atomic({str(path)!r}) as partial:
     partial.write_text("half")
-    time.sleep(60)
+    sys.stdin.read()
 """
     env = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
-    process = subprocess.Popen([sys.executable, "-c", code], env=env)
-    while not any(file.stat().st_size for file in tmp_path.iterdir()):
-        time.sleep(0.01)
+    process = subprocess.Popen([sys.executable, "-c", code], env=env, stdin=subprocess.PIPE)
+    wait_until(lambda: any(file.stat().st_size for file in tmp_path.iterdir()), process)
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    finish(process)
     assert not path.exists()
     with atomic(path) as partial:  # a rerun deletes the leftover
         partial.write_text("whole")
@@ -122,16 +121,15 @@ def test_a_file_that_was_never_written_is_an_error(earlier, tmp_path):
     assert path.exists() == bool(earlier)
 
 
-@pytest.fixture(params=["40k", "60k", "100k", "140k"])
-def tiny_disk(request, project):
-    """A project whose results lie on a very small file system."""
+@pytest.fixture
+def tiny_disk(project):
+    """A project whose results lie on a file system of their own, and what sets its size."""
     disk = project.path("results")
     disk.joinpath(".gitkeep").unlink()
-    options = ["-t", "tmpfs", "-o", f"size={request.param}", "tmpfs"]
-    mount = subprocess.run(["mount", *options, disk], capture_output=True, text=True)
+    mount = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", disk], capture_output=True, text=True)
     if mount.returncode:
-        pytest.skip(f"cannot mount a small file system here: {mount.stderr.strip()}")
-    yield disk
+        pytest.skip(f"needs a user who may mount a file system: {mount.stderr.strip()}")
+    yield lambda size: subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
     subprocess.run(["umount", disk], check=True)
 
 
@@ -141,10 +139,12 @@ def test_disk_full_is_one_clear_line(tiny_disk, project):
     targets = "data dataset_long_tails steck2020_table1_datasets"
     options = "--configfile config/small.yaml --profile workflow/profiles/local"
     run = f"snakemake --cores 1 {targets} {options}"
-    output = project.fails(run)
-    (line,) = errors(output)
-    assert "disk full" in line
-    assert "Traceback" not in output.replace("[Errno 28]", "")
-    assert [file for file in tiny_disk.rglob("*") if "partial" in file.name] == []
-    subprocess.run(["mount", "-o", "remount,size=50m", tiny_disk], check=True)
+    for size in ("40k", "60k", "100k", "140k"):
+        tiny_disk(size)
+        output = project.fails(run)
+        (line,) = errors(output)
+        assert "disk full" in line
+        assert "Traceback" not in output.replace("[Errno 28]", "")
+        assert [f for f in project.path("results").rglob("*") if "partial" in f.name] == []
+    tiny_disk("50m")
     project.ok(run)
