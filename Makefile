@@ -9,12 +9,14 @@ RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
 QUIETLY := --profile workflow/profiles/local --configfile $(CONFIG) --quiet rules reason host
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
+# Python compiles a module when it is first imported; most modules of the packages never are.
+PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 CODE   := workflow tests benchmarks
 PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test test-cluster lint format deep bench report shell docs lock clean distclean help
+.PHONY: run test test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
@@ -23,6 +25,13 @@ run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
+
+# What skips in `make test` without PyTorch, Chromium or the Slurm executor.
+EXTRAS := tests/test_deep.py tests/test_deep_models.py tests/test_workflow_deep.py \
+          tests/test_report_page.py tests/test_workflow.py
+
+test-extras: .venv/ready-dev  ## the tests that PyTorch, Chromium and the Slurm executor let run
+	@$(RUN) OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive python -m pytest $(EXTRAS)
 
 test-cluster: .venv/ready-dev .venv/ready-cluster  ## on a Slurm of two nodes, as root; CLUSTER= for every fault
 	@$(RUN) python -m pytest --numprocesses=0 tests/cluster/$(CLUSTER)
@@ -47,21 +56,25 @@ deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Table 1
 	@$(MAKE) --no-print-directory run
 
 bench: .venv/ready  ## EASE by four other libraries and by ours; SIZES="2000 4000 8000" items
-	@PYTHONPATH=workflow:benchmarks $(BIN)/python -m peers $(SIZES)
+	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
 
 report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
 	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html
 
-shell: .venv/ready  ## a shell in which `snakemake` and `import lindrop` work
-	@$(RUN) PYTHONPATH="$(CURDIR)/workflow" $${SHELL:-sh} || true
-
 docs: .venv/ready  ## regenerate config/README.md from the schema
-	@PYTHONPATH=workflow $(BIN)/python -m lindrop.config_docs
+	@$(BIN)/python -m lindrop.config_docs
 
-lock: .venv/ready-dev  ## resolve every requirements*.in anew
-	@$(LOCK) requirements.in --output-file requirements.lock
-	@$(LOCK) requirements-dev.in --output-file requirements-dev.lock
-	@$(LOCK) requirements-cluster.in --output-file requirements-cluster.lock
+wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, run the README's example
+	@rm -rf build dist .venv-wheel
+	@$(BIN)/python -m build --wheel --no-isolation --outdir dist > .venv/wheel.log 2>&1 || { cat .venv/wheel.log; exit 1; }
+	@$(PYTHON) -m venv .venv-wheel
+	@.venv-wheel/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
+	@LINDROP_INSTALLED=.venv-wheel/bin/python $(BIN)/python -m pytest --numprocesses=0 tests/test_package.py
+
+lock: .venv/ready-dev  ## resolve anew what pyproject.toml asks for
+	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock
+	@for group in dev cluster; do \
+	  $(LOCK) --group $$group --constraints requirements.lock --output-file requirements-$$group.lock; done
 	@for peer in lenskit rectools cornac recpack; do \
 	  $(LOCK) --excludes $(PEERS)/without-pytorch.txt $(PEERS)/$$peer.in --output-file $(PEERS)/$$peer.lock; done
 
@@ -70,34 +83,35 @@ clean:  ## delete results; downloads are kept
 	@rm -rf .snakemake
 
 distclean: clean  ## delete the environments and the downloads, too
-	@rm -rf .venv .venv-peers .venv-recbole .venv-slim results/downloads
+	@rm -rf .venv .venv-peers .venv-recbole .venv-slim .venv-wheel build dist results/downloads
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
 
 # Hashes pin every file; a stamp makes the second run instant.
-.venv/ready: requirements.lock
+.venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lindrop needs Python 3.11 or newer: run 'make PYTHON=/path/to/python3'" >&2; exit 1; }
 	@case "$(CURDIR)" in *\ *) \
 	  echo "lindrop: error: $(CURDIR): clone into a folder whose path has no space" >&2; exit 1;; esac
 	@echo "Setting up .venv (a minute or two, once)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "Adding the test tools to .venv"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(PIP) --require-hashes -r requirements-dev.lock
 	@touch $@
 
 .venv/ready-cluster: .venv/ready requirements-cluster.lock
 	@echo "Adding what submits jobs to a cluster to .venv"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-cluster.lock
+	@$(PIP) --require-hashes -r requirements-cluster.lock
 	@touch $@
 
 .venv/ready-deep: .venv/ready requirements-deep.txt requirements-deep.in
 	@echo "Adding PyTorch to .venv"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-deep.txt
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-deep.in
+	@$(PIP) --require-hashes -r requirements-deep.txt
+	@$(PIP) -r requirements-deep.in
 	@touch $@

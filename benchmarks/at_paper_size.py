@@ -4,9 +4,9 @@
     snakemake --cores 2 deep --configfile config/dropout.yaml
     snakemake --cores 2 results/figures/pretorius2018_{relu,supp_fig1}.pdf \\
         --configfile config/dropout.yaml --config 'pretorius2018={images: [mnist]}'
-    PYTHONPATH=workflow python benchmarks/at_paper_size.py results mianjy2018_fig3
-    PYTHONPATH=workflow python benchmarks/at_paper_size.py results pal2020_fig2
-    PYTHONPATH=workflow python benchmarks/at_paper_size.py results pretorius2018_mnist
+    python benchmarks/at_paper_size.py results mianjy2018_fig3
+    python benchmarks/at_paper_size.py results pal2020_fig2
+    python benchmarks/at_paper_size.py results pretorius2018_mnist
 
 Reads the figure's data, the checks beside it and the jobs' times; writes benchmarks/results/*.csv.
 """

@@ -1,6 +1,6 @@
 """Autoencoders on images: how much of the machine's product of matrices an epoch reaches.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=workflow python benchmarks/autoencoders.py
+    OMP_NUM_THREADS=1 python benchmarks/autoencoders.py
 
 A network takes one core, networks run side by side. Random images of the sizes of MNIST and
 CIFAR-10, a tenth of them, pass an epoch, in turn with a product of square matrices, so that both

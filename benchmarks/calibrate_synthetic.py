@@ -1,6 +1,6 @@
 """Does the demo dataset separate the models of Steck 2020?
 
-    PYTHONPATH=workflow python benchmarks/calibrate_synthetic.py 1 2 3 4 5
+    python benchmarks/calibrate_synthetic.py 1 2 3 4 5
 
 For every seed named: make the demo set, split it by the protocol, tune every model on the
 validation users by nDCG@100, and write test metrics and paired differences to

@@ -1,6 +1,6 @@
 """What a dense linear autoencoder of m items costs, in memory and time, before it is tried.
 
-    PYTHONPATH=workflow python benchmarks/cost_model.py
+    python benchmarks/cost_model.py
 
 Memory is what the library asks for before a fit. Times are operations, m³ at full rank and 4 m² k
 for an iteration of EDLAE of rank k, by the rates that these reached with as many users and items as

@@ -1,6 +1,6 @@
 """Parse and split files of published size.
 
-    PYTHONPATH=workflow python benchmarks/data_at_scale.py [folder]
+    python benchmarks/data_at_scale.py [folder]
 
 Makes files in the exact published formats and of the published sizes (random contents, long tails),
 then measures each step in a process of its own: wall time and peak memory, beside a plain

@@ -1,6 +1,6 @@
 """Figure 3 of Mianjy 2018: dropout's steps compiled, on all cores, beside a loop in NumPy.
 
-    PYTHONPATH=workflow python benchmarks/dropout_sgd.py
+    python benchmarks/dropout_sgd.py
 
 The loop is Algorithm 1 as one would write it, a run after the other. Both do the same number of
 steps of the same settings, in turn, each once before it counts; what is compared are medians of

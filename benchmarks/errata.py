@@ -1,7 +1,7 @@
 """The evidence in docs/errata.md: what the default run computed for each erratum.
 
     snakemake --cores 2 results/scorecard.csv
-    PYTHONPATH=workflow python benchmarks/errata.py results
+    python benchmarks/errata.py results
 
 Writes a table below every line `<!-- evidence: E7 -->`, in the place of an older one.
 """
@@ -41,7 +41,7 @@ def table(checks: Iterable[Check]) -> str:
 
 def main(results: Path) -> None:
     claims = [ROOT / "config" / "claims" / f"{paper}.yaml" for paper in PAPERS]
-    schema = ROOT / "workflow" / "schemas" / "claims.schema.yaml"
+    schema = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
     papers = [assess(paper, results / "experiments") for paper in read_papers(claims, schema)]
     tables = {
         erratum.entry.id: table(erratum.checks) for paper in papers for erratum in paper.errata

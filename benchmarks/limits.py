@@ -1,6 +1,6 @@
 """How near is every heavy step to what this machine can do?
 
-    PYTHONPATH=workflow python benchmarks/limits.py [items] [step ...]
+    python benchmarks/limits.py [items] [step ...]
 
 A generated set with the proportions of MovieLens 20M and so many items (8,000 if not given; 20108
 is its full size), rank 1000 and 10. Right before each step the rates are measured that bound it:

@@ -1,7 +1,7 @@
 """Fit and evaluate linear autoencoders at published sizes, beside a straightforward reference.
 
-    PYTHONPATH=workflow python benchmarks/models_at_scale.py ml-20m [step ...]
-    PYTHONPATH=workflow python benchmarks/models_at_scale.py msd
+    python benchmarks/models_at_scale.py ml-20m [step ...]
+    python benchmarks/models_at_scale.py msd
 
 Data are the generator's, of the published numbers of users, items and interactions, split by the
 published protocol. Every step runs in a process of its own (wall time, peak memory above that of

@@ -1,7 +1,7 @@
 """The pictures in the README and the docs, from real runs, kept small.
 
-    PYTHONPATH=workflow python benchmarks/pictures.py results scorecard pal2020_dropconnect
-    PYTHONPATH=workflow python benchmarks/pictures.py results pretorius2018_relu=pretorius2018_mnist
+    python benchmarks/pictures.py results scorecard pal2020_dropconnect
+    python benchmarks/pictures.py results pretorius2018_relu=pretorius2018_mnist
 
 Takes the top of the page results/report/index.html, in Chromium, as `scorecard`, and figures of
 results/figures by their names; a name after = is that of the picture. Writes docs/*.png.

@@ -1,6 +1,6 @@
 """How far are the metrics of fits in float32 from those in float64, and where does that begin?
 
-    PYTHONPATH=workflow python benchmarks/precision.py [ml-100k.zip]
+    python benchmarks/precision.py [ml-100k.zip]
 
 Every model of the registry that works with X'X, at the middle of its default grid, on the demo set
 and on MovieLens 100K if its file is given; then EASE with λ → 0 where G is singular, which float32
@@ -41,7 +41,7 @@ LAMBDAS = [100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-6]
 def default_options(root: Path) -> dict[str, dict[str, Any]]:
     """The models' grids and solver options of the default configuration."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
-    schema = load_schema(root / "workflow" / "schemas" / "config.schema.yaml")
+    schema = load_schema(root / "workflow" / "lindrop" / "schemas" / "config.schema.yaml")
     models: dict[str, dict[str, Any]] = checked(config, schema)["models"]
     return models
 

@@ -2,7 +2,7 @@
 
     snakemake --cores 2 --benchmark-extended --configfile benchmarks/scale/msd.yaml -- \
       results/metrics/msd/{edlae,full_edlae}.h5
-    PYTHONPATH=workflow python benchmarks/rules_at_scale.py FOLDER ...
+    python benchmarks/rules_at_scale.py FOLDER ...
 
 Each FOLDER is a clone in which one of benchmarks/scale ran (what of it is up to you: whatever it
 finished is collected). Writes the rows of these sets to benchmarks/results/rules_at_scale.csv and

@@ -1,7 +1,7 @@
 """SLIM on a share of the items of a generated set of published size, and what all would take.
 
-    PYTHONPATH=workflow python benchmarks/slim_fraction.py msd 0.01
-    PYTHONPATH=workflow python benchmarks/slim_fraction.py ml-20m 0.01
+    python benchmarks/slim_fraction.py msd 0.01
+    python benchmarks/slim_fraction.py ml-20m 0.01
 
 Liang et al. 2018 left SLIM out on MSD, as too large. The columns solved here are spread evenly over
 the items, so the time of all of them is theirs by the share. Time is the processor's, of all

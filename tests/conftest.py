@@ -9,6 +9,7 @@ import processes
 import pytest
 from configurations import GENERATED
 from files import serving, write_zip
+from modules import CONFIG, TAG
 from progress import Progress
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,3 +118,30 @@ def mirror(tmp_path_factory):
     server.url = f"http://127.0.0.1:{server.server_port}"
     with serving(server):
         yield server
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """A repository of this tree, uncommitted changes included, with a tag.
+
+    Its place ends as on a host of repositories: owner/name.
+    """
+    folder = tmp_path_factory.mktemp("github.com") / "lindrop-authors" / "lindrop"
+    copy_project(folder)
+    author = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    for command in (["init", "--quiet"], ["add", "--all"], [*author, "commit", "-qm", "all"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    subprocess.run(["git", "tag", TAG], cwd=folder, check=True)
+    # what is used is the tag, not what lies about
+    shutil.rmtree(folder / "workflow" / "lindrop")
+    return folder
+
+
+@pytest.fixture
+def theirs(tmp_path):
+    """Somebody's own folder, with interactions and a configuration."""
+    project = Project(tmp_path)
+    project.write("config.yaml", CONFIG)
+    rows = [f"u{user},p{user % 5 + item}" for user in range(60) for item in range(8)]
+    project.write("my.csv", "\n".join(["user,item", *rows]))
+    return project

@@ -155,19 +155,6 @@ def python_blocks(page):
     return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
 
 
-def test_examples_in_the_readme_run(tmp_path):
-    (example,) = python_blocks(ROOT / "README.md")
-    users = "".join(f"u{u},p{p},5\n" for u in range(2100) for p in range(u % 7, u % 7 + 6))
-    (tmp_path / "my.csv").write_text("user_id,product,stars\n" + users)
-    code = example + "assert model.model.encoder.shape == (12, 5)\n"
-    subprocess.run(
-        [sys.executable, "-c", code],
-        check=True,
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT / "workflow")},
-    )
-
-
 def test_examples_on_dropout_run():
     found = []
     for example in python_blocks(ROOT / "docs" / "dropout.md"):

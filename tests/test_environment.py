@@ -26,16 +26,28 @@ def lock(name):
     return dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", text, re.MULTILINE))
 
 
-def requested(name):
-    lines = (line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines())
-    return [line for line in lines if line and not line.startswith("-")]
+def names(requirements):
+    """The packages that requirements ask for, without versions and conditions."""
+    return {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
 
 
-@pytest.mark.parametrize("stem", ["requirements", "requirements-dev", "requirements-cluster"])
-def test_lock_pins_and_hashes_all_that_is_requested(stem):
-    pinned = lock(f"{stem}.lock")
-    assert set(requested(f"{stem}.in")) <= set(pinned)
-    entries = re.split(r"\n(?=\S)", (ROOT / f"{stem}.lock").read_text().strip())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+REQUESTED = {
+    "requirements.lock": names(
+        PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["workflow"]
+    ),
+    **{
+        f"requirements-{group}.lock": names(requirements)
+        for group, requirements in PROJECT["dependency-groups"].items()
+    },
+}
+
+
+@pytest.mark.parametrize("file", REQUESTED)
+def test_lock_pins_and_hashes_all_that_is_requested(file):
+    pinned = lock(file)
+    assert REQUESTED[file] <= set(pinned)
+    entries = re.split(r"\n(?=\S)", (ROOT / file).read_text().strip())
     assert len(entries) == len(pinned), "one version of each package, whatever the platform"
     for entry in entries:
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
@@ -67,8 +79,7 @@ def test_conda_environment_is_pinned_to_the_lock(env):
 
 
 def test_conda_python_is_one_that_the_project_supports():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    least = tuple(map(int, project["requires-python"].removeprefix(">=").split(".")))
+    least = tuple(map(int, PROJECT["project"]["requires-python"].removeprefix(">=").split(".")))
     for env in ENVS:
         (python,) = re.findall(r"- python ==([\d.]+)", env.read_text())
         assert tuple(map(int, python.split(".")))[:2] >= least

@@ -133,7 +133,7 @@ def test_another_growth_of_the_cost_is_seen(monkeypatch):
 
 @pytest.fixture(scope="module")
 def paper():
-    schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
+    schema = yaml.safe_load((ROOT / "workflow/lindrop/schemas/claims.schema.yaml").read_text())
     return read_paper(ROOT / "config/claims/mianjy2018.yaml", schema)
 
 

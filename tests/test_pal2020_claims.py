@@ -105,7 +105,7 @@ def test_a_panel_tells_on_which_data_it_ran():
 @pytest.fixture(scope="module")
 def paper():
     folder = ROOT / "config" / "claims"
-    schema = ROOT / "workflow" / "schemas" / "claims.schema.yaml"
+    schema = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
     return read_papers([folder / "pal2020.yaml"], schema)[0]
 
 

@@ -23,7 +23,7 @@ from lindrop.scorecard.page import duration
 from lindrop.scorecard.provenance import costs, provenance
 from lindrop.store.checks import write_checks
 
-TEMPLATES = ROOT / "workflow" / "templates"
+TEMPLATES = ROOT / "workflow" / "lindrop" / "templates"
 PUBLISHED = ROOT / "config" / "paper_values" / "steck2020_table1.yaml"
 NASTY = "<script>window.hit = 1</script> & 'quotes'"
 CHECKS = {
@@ -100,7 +100,7 @@ def a_run(folder):
     config = {"seed": 7, "datasets": {"demo": {"source": {"format": "synthetic"}}}}
     inputs = SimpleNamespace(
         claims=[claims_file(folder / "claims", paper) for paper in CLAIMS],
-        schema=ROOT / "workflow" / "schemas" / "claims.schema.yaml",
+        schema=ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml",
         captions=[write(folder / "pal2020_fig1.rst", "The ``gain`` of\n<b>it</b>.")],
         paper=PUBLISHED,
         templates=[str(TEMPLATES / "page.html.j2")],

@@ -17,7 +17,7 @@ from lindrop.scorecard.verdicts import MEANING, Verdict, verdict
 from lindrop.store.checks import write_checks
 
 PAPERS = ["steck2020", "mianjy2018", "pal2020", "pretorius2018"]
-SCHEMA = ROOT / "workflow" / "schemas" / "claims.schema.yaml"
+SCHEMA = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
 CLAIMS = {
     paper.id: paper
     for paper in read_papers(

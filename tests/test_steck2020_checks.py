@@ -33,7 +33,7 @@ WRONG_AS_PRINTED = {
     *("supplement_equation_4", "supplement_2_lambda", "supplement_2_3_probability"),
     *("supplement_3_updates", "e1", "e2", "e3", "e4", "e5", "e6"),
 }
-SCHEMA = ROOT / "workflow" / "schemas" / "claims.schema.yaml"
+SCHEMA = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
 PAPER = read_paper(
     ROOT / "config" / "claims" / "steck2020.yaml", yaml.safe_load(SCHEMA.read_text())
 )

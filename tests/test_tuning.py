@@ -49,7 +49,7 @@ def users():
 
 def test_every_model_has_its_place_in_the_configuration():
     """The rules take the names from there: the registries are slow to import, one needs PyTorch."""
-    schema = load_schema(ROOT / "workflow" / "schemas" / "config.schema.yaml")
+    schema = load_schema(ROOT / "workflow" / "lindrop" / "schemas" / "config.schema.yaml")
     assert {"popularity", *schema["properties"]["models"]["properties"]} == {*REGISTRY, *TITLES}
 
 

@@ -311,23 +311,3 @@ def test_a_changed_module_reruns_the_rules_that_use_it(small, tmp_path):
 def change(project, module):
     with project.path(f"workflow/{module}").open("a") as file:
         file.write("\n# changed\n")
-
-
-def test_the_workflow_can_be_a_module_of_another(project):
-    """As the Snakemake workflow catalog promises for standardised workflows."""
-    project.write("config/small.yaml", SMALL)
-    project.write(
-        "other/Snakefile",
-        f"""
-source = {{"format": "synthetic", "users": 400, "items": 60, "interactions": 6000}}
-datasets = {{"tiny": {{"source": source, "protocol": {{"heldout_users": 50}}}}}}
-
-module lindrop:
-    snakefile: "{project.path("workflow/Snakefile")}"
-    config: {{"datasets": datasets}}
-
-use rule * from lindrop
-""",
-    )
-    project.ok("cd other && snakemake --cores 2 results/data/tiny/split.h5")
-    assert project.path("other/results/data/tiny/split.h5").exists()

@@ -1,6 +1,6 @@
 """EASE by other libraries and by lindrop: seconds, memory, and whether B is the same.
 
-    PYTHONPATH=workflow:benchmarks python -m peers 2000 4000 8000
+    PYTHONPATH=benchmarks python -m peers 2000 4000 8000
 
 One generated set for each number of items, with 7.5 users an item and 73 items a user (as ML-20M).
 Every fit is a process of its own, in its library's own environment, one after the other; where

@@ -4,16 +4,18 @@ import re
 from pathlib import Path
 
 import pytest
+from modules import SNAKEFILE, TAG, check
 from runs import TINY
 
 DOCS = Path(__file__).parents[2] / "docs" / "cluster.md"
 LINES = dict(re.findall(r"^\| (\w+) \| `((?:bsub|qsub|sbatch) .*)` \|$", DOCS.read_text(), re.M))
-# Of the split, with two cores; SGE counts memory by core, SGE and PBS count seconds.
+# Of the split, with two cores, as patterns: memory is 500 MB and what a small file adds. SGE counts
+# memory by core, SGE and PBS count seconds.
 ASKED = {
-    "LSF": "-n 2 -R span[hosts=1] -M 500MB -W 60",
-    "SGE": "-terse -cwd -pe smp 2 -l h_rt=3600,h_vmem=250M",
-    "PBS": "-l select=1:ncpus=2:mem=500mb -l walltime=3600",
-    "Slurm": "--parsable --cpus-per-task=2 --mem=500 --time=60",
+    "LSF": r"-n 2 -R span\[hosts=1\] -M 50\dMB -W 60",
+    "SGE": r"-terse -cwd -pe smp 2 -l h_rt=3600,h_vmem=25\dM",
+    "PBS": r"-l select=1:ncpus=2:mem=50\dmb -l walltime=3600",
+    "Slurm": r"--parsable --cpus-per-task=2 --mem=50\d --time=60",
 }
 SCHEDULER = """#!/bin/sh
 for script; do :; done
@@ -36,4 +38,18 @@ def test_a_line_asks_for_what_the_rule_needs(scheduler, project):
         PATH=f"{command.parent}:{project.env['PATH']}",
     )
     asked = project.path("asked.log").read_text().splitlines()
-    assert [line.rpartition(" ")[0] for line in asked][1:] == [ASKED[scheduler]]
+    (_, of_the_split) = (line.rpartition(" ")[0] for line in asked)
+    assert re.fullmatch(ASKED[scheduler], of_the_split)
+
+
+def test_jobs_of_a_module_from_a_repository_find_its_library(theirs, repository):
+    scheduler = theirs.path(theirs.write("bin/submit", SCHEDULER))
+    scheduler.chmod(0o755)
+    source = f'"git+file://{repository}/workflow/Snakefile@{TAG}"'
+    theirs.write("Snakefile", SNAKEFILE.format(source=source))
+    check(
+        theirs,
+        f"snakemake --executor cluster-generic --cluster-generic-submit-cmd {scheduler} --jobs 2 "
+        "--latency-wait 5",
+    )
+    assert theirs.path("asked.log").read_text().count("\n") > 3

@@ -25,13 +25,15 @@ Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     ),
 )
 
+SCHEMA = Path(__file__).parent / "schemas" / "config.schema.yaml"
+
 DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
 # Keywords that this module follows itself, to name the key in its own words.
 NESTED = ("properties", "additionalProperties", "items", "required", "propertyNames", "oneOf")
 
 
-def load_schema(path: Path) -> Schema:
+def load_schema(path: Path = SCHEMA) -> Schema:
     """The schema with its references put in place."""
     schema = read_yaml(path)
     definitions = schema.pop("$defs", {})

@@ -3,16 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from lindrop.config import Schema, allowed, load_schema
+from lindrop.config import SCHEMA, Schema, allowed, load_schema
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 README = ROOT / "config" / "README.md"
 
 INTRODUCTION = """\
 # Configuration
 
-<!-- Made by `make docs` from workflow/schemas/config.schema.yaml: edit that, not this page. -->
+<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml: edit that, not this. -->
 
 | file | what it runs |
 |---|---|

@@ -1,6 +1,7 @@
 """Ranking metrics by strong generalisation, as published (docs/protocol.md)."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +30,10 @@ def evaluate(
         raise ValueError(f"fold-in is {fold_in.shape}, held-out {held_out.shape}")
     held_out = canonical(held_out)
     per_user = np.empty((fold_in.shape[0], len(METRICS)))
-    for users, ids, _ in _ranked(model, fold_in, DEPTH):
-        per_user[users] = _metrics(ids, held_out[users])
+    for users, scores in _scored(model, fold_in):
+        gains = _gains(scores, held_out[users])
+        _refuse_nan(gains[:, 0], users, model)
+        per_user[users] = _metrics(gains, np.diff(held_out[users].indptr))
     return per_user
 
 
@@ -83,36 +86,54 @@ def _ranked(
     model: Model, history: sp.csr_array, k: int
 ) -> Iterator[tuple[slice, npt.NDArray[np.int32], Array]]:
     """Blocks of users with their k best items without their history, and the scores of these."""
+    for users, scores in _scored(model, history):
+        ids = np.empty((len(scores), k), np.int32)
+        values = np.empty(ids.shape, scores.dtype)
+        rows = partial(top_k, scores, ids, values)
+        over_blocks(rows, len(scores), USERS)
+        _refuse_nan(values[:, 0], users, model)
+        yield users, ids, values
+
+
+def _scored(model: Model, history: sp.csr_array) -> Iterator[tuple[slice, Array]]:
+    """Blocks of users with their scores of all items, -inf for those of their history."""
     n_users, n_items = history.shape
     step = max(1, BLOCK_BYTES // (8 * max(n_items, 1)))
     for start in range(0, n_users, step):
         users = slice(start, min(start + step, n_users))
-        ids, values = _best(model, history[users], k)
-        if (wrong := np.flatnonzero(np.isnan(values[:, 0]))).size:
-            raise UserError(
-                f"{type(model).__name__}: the scores of user {start + wrong[0]} hold NaN, the fit "
-                "has failed; regularise it more"
-            )
-        yield users, ids, values
+        seen = history[users]
+        scores = np.require(model.scores(seen), requirements=["C", "W"])
+        if scores.shape != seen.shape:
+            raise ValueError(f"scores are {scores.shape} for users and items {seen.shape}")
+        scores[seen.nonzero()] = -np.inf
+        yield users, scores
 
 
-def _best(model: Model, history: sp.csr_array, k: int) -> tuple[npt.NDArray[np.int32], Array]:
-    scores = np.require(model.scores(history), requirements=["C", "W"])
-    if scores.shape != history.shape:
-        raise ValueError(f"scores are {scores.shape} for users and items {history.shape}")
-    scores[history.nonzero()] = -np.inf
-    ids = np.empty((len(scores), k), np.int32)
-    values = np.empty(ids.shape, scores.dtype)
-    over_blocks(lambda start, stop: top_k(scores, ids, values, start, stop), len(scores), USERS)
-    return ids, values
+def _refuse_nan(first: Array, users: slice, model: Model) -> None:
+    """The compiled loops tell a NaN among the scores of a user by one in their first result."""
+    if (wrong := np.flatnonzero(np.isnan(first))).size:
+        raise UserError(
+            f"{type(model).__name__}: the scores of user {users.start + wrong[0]} hold NaN, the "
+            "fit has failed; regularise it more"
+        )
 
 
-def _metrics(ids: npt.NDArray[np.int32], held_out: sp.csr_array) -> npt.NDArray[np.float64]:
-    """A duplicate row held out gains its count in the NDCG and is one hit, as published."""
-    gains = np.empty(ids.shape)
+def _gains(scores: Array, held_out: sp.csr_array) -> npt.NDArray[np.float64]:
+    """For each user, by rank, the held-out entry of the item at that rank; 0 if it has none."""
+    gains = np.empty((len(scores), DEPTH))
     arrays = (held_out.indptr, held_out.indices, held_out.data)
-    gains_of_ranks(ids, arrays, gains, 0, len(gains))
-    wanted = np.diff(held_out.indptr)
+    rows = partial(gains_of_ranks, scores, arrays, gains)
+    over_blocks(rows, len(scores), USERS)
+    return gains
+
+
+def _metrics(
+    gains: npt.NDArray[np.float64], wanted: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """METRICS of users with so many `wanted` items held out, which have these gains by rank.
+
+    A duplicate row held out gains its count in the NDCG and is one hit, as published.
+    """
     ideal = np.concatenate([[0.0], np.cumsum(DISCOUNT)])[np.minimum(wanted, DEPTH)]
     with np.errstate(invalid="ignore"):  # 0 / 0 is the NaN of a user with nothing held out
         recalls = [

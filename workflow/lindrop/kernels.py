@@ -19,6 +19,7 @@ Csr = tuple[Array, Array, Array]  # indptr, indices, data
 compiled = njit(nogil=True, cache=True)
 
 USERS = 64  # of X at a time, where B is sparse
+COUNTED = 32  # held-out items of a user up to which ranks are counted one by one
 COLUMNS = 1024  # of B at a time: four rows of it and one of the result fit the nearest cache
 
 
@@ -191,12 +192,48 @@ def _worse(score: float, column: int, than_score: float, than_column: int) -> bo
 
 
 @compiled
-def gains_of_ranks(ids: Array, held_out: Csr, gains: Array, start: int, stop: int) -> None:
-    """gains[u, r] = the held-out entry of the item that ranks r-th for user u, 0 if it has none."""
+def gains_of_ranks(scores: Array, held_out: Csr, gains: Array, start: int, stop: int) -> None:
+    """gains[u, r] = the held-out entry of the item that ranks r-th for user u, 0 if it has none.
+
+    Items rank as `top_k` lists them. A row of scores with a NaN has NaN as its first gain.
+    """
     indptr, items, data = held_out
+    depth = gains.shape[1]
+    ids, values = np.empty((1, depth), np.int32), np.empty((1, depth), scores.dtype)
     for u in range(start, stop):
-        wanted = items[indptr[u] : indptr[u + 1]]
-        for rank in range(ids.shape[1]):
-            place = np.searchsorted(wanted, ids[u, rank])
-            found = place < len(wanted) and wanted[place] == ids[u, rank]
-            gains[u, rank] = data[indptr[u] + place] if found else 0
+        row = scores[u]
+        gains[u] = 0
+        first, end = indptr[u], indptr[u + 1]
+        if _has_nan(row):
+            gains[u, 0] = np.nan
+        elif end - first <= COUNTED:  # counting the better ones of each is faster than a list
+            for entry in range(first, end):
+                rank = _rank(row, items[entry])
+                if rank < depth and row[items[entry]] > -np.inf:
+                    gains[u, rank] = data[entry]
+        else:
+            top_k(scores[u : u + 1], ids, values, 0, 1)
+            wanted = items[first:end]
+            for rank in range(depth):
+                place = np.searchsorted(wanted, ids[0, rank])
+                if place < len(wanted) and wanted[place] == ids[0, rank]:
+                    gains[u, rank] = data[first + place]
+
+
+@compiled
+def _has_nan(row: Array) -> bool:
+    nan = False
+    for j in range(len(row)):
+        nan |= row[j] != row[j]
+    return nan
+
+
+@compiled
+def _rank(row: Array, item: int) -> int:
+    """How many columns are better than one of them: of equal scores the lower column is."""
+    score, better = row[item], 0
+    for j in range(item):
+        better += row[j] >= score
+    for j in range(item + 1, len(row)):
+        better += row[j] > score
+    return better

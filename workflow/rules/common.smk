@@ -1,11 +1,11 @@
 # Functions that the rules share. No rule stands here.
 import functools
 import hashlib
-import sys
 
 import yaml
 
 from lindrop.config import (
+    SCHEMA,
     checked,
     download_name,
     downloads,
@@ -26,19 +26,16 @@ if " " in sys.executable:
         "move the project to a folder without one"
     )
 
-WORKFLOW = Path(str(workflow.current_basedir)).resolve().parent
-
 try:
     for file in workflow.configfiles:
         duplicate_keys(Path(file).read_text(encoding="utf-8"), str(file))
     # in place: scripts see the same configuration, defaults included
-    config.update(
-        checked(config, load_schema(WORKFLOW / "schemas" / "config.schema.yaml"))
-    )
+    config.update(checked(config, load_schema(SCHEMA)))
 except UserError as error:
     sys.exit(f"lindrop: error: {error}")
 
 
+RESULTS = workflow.pathvars.apply(str(workflow.modifier.modify_path("<results>")))
 DATASETS = config["datasets"]
 MODELS = ["popularity", *(model for model in config["models"] if model not in DEEP)]
 SYNTHETIC = [
@@ -78,15 +75,18 @@ def protocol(wildcards):
 
 
 def local_copy(entry, name):
-    """A file on this machine: `path`, else found in `data_dir` or its folder `name`, else None."""
+    """A file on this machine: `path`, else found in `data_dir` or its folder `name`, else None.
+
+    It is flagged as local, so that no prefix of a module goes before it.
+    """
     if entry["path"] is not None:
-        return entry["path"]
+        return local(entry["path"])
     if config["data_dir"] is not None:
-        file = download_name(entry["url"])
+        downloaded = download_name(entry["url"])
         folder = Path(config["data_dir"])
-        for local in (folder / file, folder / name / file):
-            if local.is_file():
-                return str(local)
+        for file in (folder / downloaded, folder / name / downloaded):
+            if file.is_file():
+                return local(str(file))
     return None
 
 
@@ -116,9 +116,9 @@ def image_files(wildcards):
     """Every part of a set of images: local, else to be downloaded, with the note from where."""
     files = {}
     for part, entry in config["images"][wildcards.images].items():
-        local = local_copy(entry, wildcards.images)
-        files[part] = local or download(entry)
-        if not local:
+        copy = local_copy(entry, wildcards.images)
+        files[part] = copy or download(entry)
+        if not copy:
             files[f"{part}_url"] = f"{download(entry)}.url"
     return files
 
@@ -231,7 +231,7 @@ def deep_metrics():
         file: {"state": deep_state(name, model), "file": file_state(file)}
         for name in DATASETS
         for model in DEEP
-        if Path(file := f"results/metrics/{name}/{model}.h5").exists()
+        if Path(file := f"{RESULTS}/metrics/{name}/{model}.h5").exists()
     }
 
 
@@ -289,7 +289,7 @@ def claims_of(files, schema):
 def check_files(papers):
     """Where the checks of all claims are."""
     return [
-        f"results/experiments/{paper.id}/{name}.json"
+        f"<results>/experiments/{paper.id}/{name}.json"
         for paper in papers
         for name in paper.checks
     ]
@@ -298,16 +298,16 @@ def check_files(papers):
 def reported():
     """The figures and tables of Snakemake's report, with their labels, in the order of the rules."""
     return {
-        str(file): ": ".join(file.flags["report"].labels.values())
-        for rule in workflow.rules
-        for file in rule.output
+        file: ": ".join(file.flags["report"].labels.values())
+        for own in vars(rules)["_rules"].values()
+        for file in own.rule.output
         if "report" in file.flags
     }
 
 
 def repeat_errors(since):
     """Print the error lines of this run's logs once more: Snakemake buries them."""
-    for log in sorted(Path("results/logs").rglob("*.log")):
+    for log in sorted(Path(RESULTS, "logs").rglob("*.log")):
         if log.stat().st_mtime >= since:
             for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
                 if match := re.search(r"^[\d:]+ error: (.*)", line):
@@ -319,7 +319,7 @@ def tell_results(since):
 
     `make` says the same, also where nothing was to be done.
     """
-    page, card = Path("results/report/index.html"), Path("results/scorecard.md")
+    page, card = Path(RESULTS, "report", "index.html"), Path(RESULTS, "scorecard.md")
     if (
         "MAKELEVEL" not in os.environ
         and page.exists()

@@ -68,6 +68,7 @@ rule read_interactions:
         "<benchmarks>/read_interactions/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(FROM_FILES),
+    priority: FIRST
     conda:
         "../../envs/data.yaml"
     threads: HEAVY
@@ -95,6 +96,7 @@ rule generate_interactions:
         "<benchmarks>/generate_interactions/{dataset}.tsv"
     wildcard_constraints:
         dataset=one_of(SYNTHETIC),
+    priority: FIRST
     conda:
         "../../envs/data.yaml"
     threads: HEAVY
@@ -120,6 +122,7 @@ rule split:
         "<logs>/split/{dataset}.log",
     benchmark:
         "<benchmarks>/split/{dataset}.tsv"
+    priority: FIRST
     conda:
         "../../envs/data.yaml"
     threads: HEAVY
@@ -161,9 +164,7 @@ rule published_csv:
 rule steck2020_table1_datasets:
     input:
         splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
-        paper=os.path.relpath(
-            WORKFLOW.parent / "config" / "paper_values" / "steck2020_datasets.yaml"
-        ),
+        paper=own_file("config", "paper_values", "steck2020_datasets.yaml"),
     output:
         html=report(
             "<results>/tables/steck2020_table1_datasets.html",

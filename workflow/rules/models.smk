@@ -17,6 +17,7 @@ rule gram_shard:
     wildcard_constraints:
         shard=r"\d+",
         shards=r"\d+",
+    priority: FIRST
     conda:
         "../../envs/fit.yaml"
     threads: HEAVY
@@ -43,6 +44,7 @@ rule gram:
         "<logs>/gram/{dataset}.log",
     benchmark:
         "<benchmarks>/gram/{dataset}.tsv"
+    priority: FIRST
     conda:
         "../../envs/fit.yaml"
     threads: HEAVY
@@ -69,6 +71,7 @@ rule spectrum:
         "<logs>/spectrum/{dataset}.log",
     benchmark:
         "<benchmarks>/spectrum/{dataset}.tsv"
+    priority: FIRST
     conda:
         "../../envs/fit.yaml"
     threads: HEAVY
@@ -99,6 +102,7 @@ rule tune:
         "<benchmarks>/tune/{dataset}/{model}/{chunk}.tsv"
     wildcard_constraints:
         chunk=r"\d+",
+    priority: FIRST
     group:
         on_cluster("tuning", of=is_small)
     conda:
@@ -136,6 +140,7 @@ rule fit:
         "<logs>/fit/{dataset}/{model}.log",
     benchmark:
         "<benchmarks>/fit/{dataset}/{model}.tsv"
+    priority: FIRST
     group:
         on_cluster("fitting", of=is_small)
     conda:

@@ -1,9 +1,9 @@
 # What holds of each paper, claim by claim, from the checks that the other rules wrote.
 CLAIMS_FILES = [
-    os.path.relpath(WORKFLOW.parent / "config" / "claims" / f"{paper}.yaml")
+    own_file("config", "claims", f"{paper}.yaml")
     for paper in ("steck2020", "mianjy2018", "pal2020", "pretorius2018")
 ]
-CLAIMS_SCHEMA = os.path.relpath(WORKFLOW / "schemas" / "claims.schema.yaml")
+CLAIMS_SCHEMA = own_file("workflow", "lindrop", "schemas", "claims.schema.yaml")
 # made by `make deep` only: without them their claims are not run
 DEEP_CHECKS = [rules.pal2020_fig2.output.checks]
 DEEP_FIGURES = [rules.pal2020_fig2.output.png]
@@ -16,7 +16,7 @@ rule scorecard:
         checks=[
             file
             for file in check_files(claims_of(CLAIMS_FILES, CLAIMS_SCHEMA))
-            if file not in DEEP_CHECKS
+            if file.replace("<results>", RESULTS) not in DEEP_CHECKS
         ],
     output:
         csv="<results>/scorecard.csv",
@@ -50,9 +50,9 @@ rule report_page:
         claims=CLAIMS_FILES,
         schema=CLAIMS_SCHEMA,
         media=list(MADE),
-        captions=sorted(map(os.path.relpath, (WORKFLOW / "report").glob("*.rst"))),
-        paper=f"{PAPER_VALUES}/steck2020_table1.yaml",
-        templates=sorted(map(os.path.relpath, (WORKFLOW / "templates").iterdir())),
+        captions=own_files("workflow", "report", "*.rst"),
+        paper=own_file("config", "paper_values", "steck2020_table1.yaml"),
+        templates=own_files("workflow", "lindrop", "templates", "*"),
     output:
         "<results>/report/index.html",
     log:
@@ -70,7 +70,7 @@ rule report_page:
     params:
         code=code("report_page.py"),
         titles={
-            file: REPORTED[file]
+            str(file): REPORTED[file]
             for file in REPORTED
             if file in MADE or Path(file).exists()
         },

@@ -5,7 +5,6 @@ from lindrop.steck2020.models import BASELINES, FIGURE_MODELS
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 EMPHASIS_MODELS = ["dropout_l2", "sampled_dropout", "edlae"]
-PAPER_VALUES = os.path.relpath(WORKFLOW.parent / "config" / "paper_values")
 
 
 rule steck2020_table1:
@@ -16,8 +15,8 @@ rule steck2020_table1:
             model=BASELINES,
         ),
         splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
-        datasets=f"{PAPER_VALUES}/steck2020_datasets.yaml",
-        paper=f"{PAPER_VALUES}/steck2020_table1.yaml",
+        datasets=own_file("config", "paper_values", "steck2020_datasets.yaml"),
+        paper=own_file("config", "paper_values", "steck2020_table1.yaml"),
     output:
         html=report(
             "<results>/tables/steck2020_table1.html",
@@ -230,8 +229,8 @@ rule steck2020_experiments:
         left="<results>/figures/steck2020_fig1_left.csv",
         center="<results>/figures/steck2020_fig1_center.csv",
         right="<results>/figures/steck2020_fig1_right.csv",
-        datasets=f"{PAPER_VALUES}/steck2020_datasets.yaml",
-        paper=f"{PAPER_VALUES}/steck2020_table1.yaml",
+        datasets=own_file("config", "paper_values", "steck2020_datasets.yaml"),
+        paper=own_file("config", "paper_values", "steck2020_table1.yaml"),
     output:
         collect(
             "<results>/experiments/steck2020/{claim}.json", claim=STECK2020_EXPERIMENTS

@@ -51,7 +51,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         tested.parameters,
         read_split_sha256(split),
     )
-    tuning = Path(f"results/tuning/{wildcards.dataset}/{wildcards.model}")
     # those of points that the grid no longer has, too
+    tuning = Path(output.model).parents[2] / "tuning" / wildcards.dataset / wildcards.model
     for file in (*tuning.glob("*.checkpoint"), checkpoint(output.model)):
         file.unlink(missing_ok=True)

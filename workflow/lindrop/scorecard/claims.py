@@ -10,6 +10,8 @@ import jsonschema
 from lindrop.errors import UserError
 from lindrop.yaml_files import read_yaml
 
+SCHEMA = Path(__file__).parents[1] / "schemas" / "claims.schema.yaml"
+
 
 @dataclass(frozen=True)
 class Claim:

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from lindrop.version import VERSION
 
 PACKAGES = [
     "snakemake",
@@ -56,19 +59,22 @@ def provenance(benchmarks: Path) -> Provenance:
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the packages that are installed; of lindrop the commit."""
+    """Version of Python, of lindrop with its commit, and of the packages that are installed."""
+    commit = _commit(REPOSITORY)
     found = {"python": platform.python_version()}
+    found["lindrop"] = f"{VERSION}, commit {commit}" if commit else VERSION
     for name in PACKAGES:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    commit = _commit(REPOSITORY)
-    return found | ({"lindrop": commit} if commit else {})
+    return found
 
 
 def _commit(folder: Path) -> str:
-    """Nothing where there is no Git or no commit."""
+    """The commit of a clone or of a copy that rules/home.smk made; nothing where there is none."""
+    if re.fullmatch("[0-9a-f]{40}", folder.name):
+        return folder.name[:7]
     if not (folder / ".git").exists():
         return ""
     command = ["git", "-C", str(folder), "describe", "--always", "--exclude=*", "--dirty"]

@@ -1,0 +1,3 @@
+"""The version of lindrop, stated here only."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,75 @@
+# Where this workflow's own files are, whoever uses it and from wherever. No rule stands here.
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSourceFile
+
+
+def own_folder(source):
+    """Folder of the repository that holds `source`, the place of an included file of the workflow.
+
+    Of a module in a Git repository, Snakemake fetches the files that rules name, one by one, but
+    not the library. So the commit is unpacked once into .snakemake/, which jobs of a cluster see as
+    well, and everything after this file is taken from there.
+    """
+    if isinstance(source, LocalSourceFile):
+        return Path(str(source)).resolve().parents[1]
+    if isinstance(source, LocalGitFile):
+        from git import Repo  # slow, and not often needed
+
+        repository = Repo(source.repo_path)
+    elif isinstance(source, HostingProviderFile):
+        repository = source.hosted_repo.repo
+    else:
+        sys.exit(
+            f"lindrop: error: {source}: the workflow can be used from a folder or from a Git "
+            "repository (github(), gitlab(), git+file://), not from single files of a web server"
+        )
+    commit = repository.commit(source.ref).hexsha
+    copy = Path(".snakemake", "lindrop", commit).absolute()
+    if not copy.is_dir():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(dir=copy.parent))
+        with tempfile.TemporaryFile() as archive:
+            repository.archive(archive, commit, path=["workflow", "config", "envs"])
+            archive.seek(0)
+            with tarfile.open(fileobj=archive) as files:
+                files.extractall(partial, filter="data")
+        try:
+            partial.rename(copy)
+        except OSError:  # another job was faster
+            shutil.rmtree(partial)
+    return copy
+
+
+def own_file(*parts):
+    """A file of this repository as the input of a rule: no prefix of a module goes before it."""
+    return local(os.path.relpath(OWN.joinpath(*parts)))
+
+
+def own_files(*parts):
+    """The files of this repository that match a pattern, as the input of a rule."""
+    folder = OWN.joinpath(*parts[:-1])
+    return [own_file(*parts[:-1], file.name) for file in sorted(folder.glob(parts[-1]))]
+
+
+def default_configuration():
+    """The configuration of the folder where Snakemake runs; without one, this repository's."""
+    here = Path("config", "config.yaml")
+    return str(here if here.exists() else OWN / here)
+
+
+OWN = own_folder(workflow.current_basedir)
+WORKFLOW = OWN / "workflow"
+RULES = WORKFLOW / "rules"
+# Scripts run this library, also where another version of it is installed.
+sys.path.insert(0, str(WORKFLOW))
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(
+        [str(WORKFLOW), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+)
