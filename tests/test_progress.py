@@ -167,21 +167,46 @@ def test_a_process_that_outlives_the_run_does_not_hold_it(workflow):
     terminal.end()
 
 
-def test_an_exception_of_the_process_leaves_its_traceback(workflow):
-    code = f"""
+HANDLER = f"""
 import logging
 from types import SimpleNamespace
-from snakemake_logger_plugin_lindrop import LogHandler
+from snakemake_logger_plugin_lindrop import LogHandler, block
+
 asked = dict.fromkeys("dryrun verbose debug_dag printshellcmds quiet nocolor".split())
 handler = LogHandler(SimpleNamespace(**asked, show_failed_logs=False), None)
-handler.handle(logging.makeLogRecord({{"event": "{LogEvent.WORKFLOW_STARTED}"}}))
-raise ValueError("as it happens")
+
+def record(event, **fields):
+    handler.handle(logging.makeLogRecord(fields | {{"event": event}}))
+
+record("{LogEvent.WORKFLOW_STARTED}")
 """
+
+
+def test_an_exception_of_the_process_leaves_its_traceback(workflow):
+    code = f"{HANDLER}raise ValueError('as it happens')"
     terminal = workflow("", "-c", code, command=[sys.executable])
     status, lines = terminal.end()
     assert status == 1
     assert lines[0].startswith("Traceback")
     assert lines[-1] == "ValueError: as it happens"
+    assert not terminal.screen.cursor.hidden
+
+
+def test_a_bar_that_cannot_be_drawn_gives_way_to_plain_lines(workflow):
+    code = f"""{HANDLER}
+block.Block.__rich_console__ = lambda self, *about: 1 / 0
+about = dict(rule_name="fit", wildcards={{}}, log=[], benchmark=None, created=0.0)
+record("{LogEvent.RUN_INFO}", stats={{"fit": 1, "total": 1}})
+record("{LogEvent.JOB_INFO}", jobid=1, **about)
+record(None, msg="said in time", levelno=logging.WARNING)
+record("{LogEvent.JOB_FINISHED}", job_id=1, created=7.0)
+"""
+    terminal = workflow("", "-c", code, command=[sys.executable], lines=50)
+    status, lines = terminal.end()
+    assert status == 0
+    assert "said in time" in lines
+    assert lines.count("ZeroDivisionError: division by zero") == 1
+    assert "[1/1] fit  7 s" in lines
     assert not terminal.screen.cursor.hidden
 
 

@@ -56,6 +56,7 @@ class Bar:
 
     def tell(self, text: str, style: str | None = None) -> None:
         with self._run.lock:
+            self._pass_on()  # what a job said before it ended comes before what is said of it
             self._end_line()
             self._draw(f"{text}\n", style)
 
@@ -74,20 +75,25 @@ class Bar:
 
     def _watch(self) -> None:
         while not self._closing.is_set():
-            self._pass_on(self._captured.read(TICK))
+            self._captured.wait(TICK)
+            self._pass_on()
         # a job that outlives the run may hold the pipe: its end is not waited for
-        self._pass_on(self._captured.read(0))
+        self._pass_on()
         self._end_line()
 
-    def _pass_on(self, text: str) -> None:
+    def _pass_on(self) -> None:
+        """Print the lines that were written since the last time."""
         with self._run.lock:
-            lines, end, self._unfinished = (self._unfinished + text).rpartition("\n")
+            text = self._unfinished + self._captured.read()
+            lines, end, self._unfinished = text.rpartition("\n")
             self._draw(lines + end)
 
     def _end_line(self) -> None:
         """Do not wait any longer for the end of a line."""
-        if self._unfinished:
-            self._pass_on("\n")
+        with self._run.lock:
+            if self._unfinished:
+                self._draw(f"{self._unfinished}\n")
+                self._unfinished = ""
 
     def _draw(self, above: str = "", style: str | None = None) -> None:
         """Print something above the block, and draw the block as it is now."""
@@ -104,9 +110,9 @@ class Bar:
     def _give_up(self, above: str) -> None:
         """Show no bar any more: a fault of ours must not hide what was said, or break the run."""
         self._plain = Plain(self._run)
-        self._captured.write(above + traceback.format_exc())
         with suppress(Exception):
             self._stop()
+        self._captured.write(above + traceback.format_exc())
 
     def _stop(self) -> None:
         """Take the block away and show the cursor again."""

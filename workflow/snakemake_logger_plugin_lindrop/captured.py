@@ -17,6 +17,7 @@ class Captured:
         _flush()
         self._terminal = os.dup(2)
         self._read, write = os.pipe()
+        os.set_blocking(self._read, False)
         same = os.isatty(1) and os.path.sameopenfile(1, 2)
         self._before = {fd: os.dup(fd) for fd in ((1, 2) if same else (2,))}
         for fd in self._before:
@@ -25,12 +26,17 @@ class Captured:
         # every byte that was written can be decoded, and is the same byte once encoded again
         self.terminal = os.fdopen(self._terminal, "w", encoding="utf-8", errors="surrogateescape")
 
-    def read(self, timeout: float) -> str:
-        """What was written, waiting at most `timeout` seconds for it."""
-        if not select.select([self._read], [], [], timeout)[0]:
+    def wait(self, timeout: float) -> None:
+        """Wait until something was written, at most `timeout` seconds."""
+        select.select([self._read], [], [], timeout)
+
+    def read(self) -> str:
+        """What was written; nothing if nothing was."""
+        try:
+            # a pipe holds less than that, so that nothing is left after one call
+            return os.read(self._read, 1 << 20).decode(errors="surrogateescape")
+        except BlockingIOError:
             return ""
-        # a pipe holds less than that, so that nothing is left after one call
-        return os.read(self._read, 1 << 20).decode(errors="surrogateescape")
 
     def write(self, text: str) -> None:
         """Write to the terminal as it is, and give up on one that is gone."""

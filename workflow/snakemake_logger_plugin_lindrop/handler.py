@@ -20,12 +20,14 @@ BENCHMARKS = Path("results/benchmarks")
 
 # What Snakemake says in every run and nobody needs. Anything else that it says is shown.
 NOISE = (
+    "Adding ",
     "Assuming unrestricted shared filesystem",
     "Building DAG of jobs",
     "Complete log(s)",
     "Conda environments: ignored",
     "Elapsed time",
     "Group jobs: inactive",
+    "Loading script code",
     "Removing temporary output",
     "Select jobs to execute",
     "Shutting down, this might take some time",
