@@ -6,7 +6,7 @@ SIZES  ?= 2000 4000 8000
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
-QUIETLY := --profile workflow/profiles/local --configfile $(CONFIG) --quiet rules reason host
+SHOWN  := --rerun-incomplete --show-failed-logs --configfile $(CONFIG) --logger lindrop
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 # Python compiles a module when it is first imported; most modules of the packages never are.
@@ -19,7 +19,7 @@ SMK    := Snakefile workflow/Snakefile workflow/rules
 .PHONY: run test test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
-	@$(RUN) snakemake --cores $(CORES) $(QUIETLY)
+	@$(RUN) snakemake --cores $(CORES) $(SHOWN)
 	@sed -n 3p results/scorecard.md
 	@echo "All of it, figures and tables included: results/report/index.html"
 
@@ -52,14 +52,14 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/snakefmt $(SMK)
 
 deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Table 1, Figure 2 of Pal 2020), then run
-	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(QUIETLY)
+	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(SHOWN)
 	@$(MAKE) --no-print-directory run
 
 bench: .venv/ready  ## EASE by four other libraries and by ours; SIZES="2000 4000 8000" items
 	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
 
 report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
-	@$(RUN) snakemake --cores 1 $(QUIETLY) --report results/report.html
+	@$(RUN) snakemake --cores 1 $(SHOWN) --report results/report.html
 
 docs: .venv/ready  ## regenerate config/README.md from the schema
 	@$(BIN)/python -m lindrop.config_docs

@@ -3,6 +3,7 @@ import functools
 import hashlib
 
 import yaml
+from snakemake.logging import logger
 
 from lindrop.config import (
     SCHEMA,
@@ -306,12 +307,15 @@ def reported():
 
 
 def repeat_errors(since):
-    """Print the error lines of this run's logs once more: Snakemake buries them."""
+    """Say the error lines of this run's logs once more: Snakemake buries them.
+
+    By its own logger, so that they come after all that it says of the same failures.
+    """
     for log in sorted(Path(RESULTS, "logs").rglob("*.log")):
         if log.stat().st_mtime >= since:
             for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
                 if match := re.search(r"^[\d:]+ error: (.*)", line):
-                    print(f"lindrop: error: {match[1]} (log: {log})", file=sys.stderr)
+                    logger.error(f"lindrop: error: {match[1]} (log: {log})")
 
 
 def tell_results(since):

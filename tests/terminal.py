@@ -1,0 +1,74 @@
+"""A terminal in which a command runs, and what a person sees on it."""
+
+import fcntl
+import os
+import re
+import signal
+import struct
+import subprocess
+import termios
+
+import pyte
+
+
+class Terminal:
+    """A pseudo-terminal of a given size; it shows what it is sent as a person would see it."""
+
+    def __init__(self, command, folder, columns=80, lines=24, **env):
+        self.screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self.screen)
+        self._master, slave = os.openpty()
+        self._set_size(columns, lines)
+        self.settings = termios.tcgetattr(slave)
+        self.process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=env | {"TERM": "xterm-256color"},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def _set_size(self, columns, lines):
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def resize(self, columns, lines):
+        self._set_size(columns, lines)
+        self.screen.resize(lines, columns)
+
+    @property
+    def lines(self):
+        """The lines of the screen that are not empty."""
+        return [line.rstrip() for line in self.screen.display if line.strip()]
+
+    @property
+    def text(self):
+        return "\n".join(self.lines)
+
+    def _feed(self):
+        """Take what comes next; whether anything can still come."""
+        try:
+            sent = os.read(self._master, 1 << 16)
+        except OSError:  # Linux: nobody has the other side open any more
+            sent = b""
+        self._stream.feed(sent)
+        return bool(sent)
+
+    def until(self, pattern):
+        """Wait until the screen shows it, and return the lines that it shows then."""
+        while not re.search(pattern, self.text):
+            assert self._feed(), f"ended without {pattern}:\n{self.text}"
+        return self.lines
+
+    def interrupt(self):
+        """As Ctrl-C does: to the command and its jobs alike."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def end(self):
+        """Wait until nobody writes any more; the command's exit status and the last screen."""
+        while self._feed():
+            pass
+        os.close(self._master)
+        return self.process.wait(), self.lines
