@@ -15,6 +15,7 @@ rule fetch:
         "<benchmarks>/fetch/{file}.tsv"
     wildcard_constraints:
         file=one_of(DOWNLOADS),
+    priority: FIRST
     localrule: True
     conda:
         "../../envs/data.yaml"
@@ -40,6 +41,7 @@ rule verify_source:
         "<logs>/verify_source/{dataset}.log",
     benchmark:
         "<benchmarks>/verify_source/{dataset}.tsv"
+    priority: FIRST
     localrule: True
     conda:
         "../../envs/data.yaml"
