@@ -62,16 +62,16 @@ class Block:
         names = [f"  {job}" for job in jobs]
         times = [duration(now - job.start) for job in jobs]
         words = [last_words(job.log, job.start) or "" for job in jobs]
-        longest = min(max(map(len, names), default=0), width * 2 // 5)
-        clock = max(map(len, times), default=0)
+        name_width = min(max(map(len, names), default=0), width * 2 // 5)
+        time_width = max(map(len, times), default=0)
         return [
             _row(
                 width,
-                (Text(name), longest),
-                (Text(time, justify="right"), clock),
+                (Text(name), name_width),
+                (Text(spent, justify="right"), time_width),
                 (Text(said, "cyan"), len(said)),
             )
-            for name, time, said in zip(names, times, words, strict=True)
+            for name, spent, said in zip(names, times, words, strict=True)
         ]
 
 

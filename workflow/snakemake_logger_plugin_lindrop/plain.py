@@ -23,7 +23,7 @@ class Plain:
         self.tell(f"[{run.done}/{run.total}] {job}  {duration(seconds)}{still}")
 
     def tell(self, text: str, style: str | None = None) -> None:
-        sys.stderr.write(f"{text}\n")  # at once: jobs write there, too
+        sys.stderr.write(f"{text}\n")  # in one piece: jobs write there, too
         sys.stderr.flush()
 
     def close(self) -> None:
