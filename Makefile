@@ -62,7 +62,7 @@ report: run  ## run CONFIG, then write Snakemake's report of it: results/report.
 	@$(RUN) snakemake --cores 1 $(SHOWN) --report results/report.html
 
 docs: .venv/ready  ## regenerate config/README.md from the schema
-	@$(BIN)/python -m lindrop.config_docs
+	@$(BIN)/python -m lindrop.workflow.config_docs
 
 wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, run the README's example
 	@rm -rf build dist .venv-wheel

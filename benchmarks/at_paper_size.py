@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from lindrop.store.checks import read_checks
+from lindrop.claims.check_files import read_checks
 
 KEPT = Path(__file__).resolve().parent / "results"
 

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 from dropout_sgd import processor
 
+from lindrop.base.parallel import thread_count
 from lindrop.dropout.autoencoders.nonlinear import Modes, Noise, full_pass
 from lindrop.dropout.autoencoders.weights import normal_weights
-from lindrop.parallel import thread_count
-from lindrop.pretorius2018.published import SETTINGS
+from lindrop.papers.pretorius2018.published import SETTINGS
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "autoencoders.csv"
 INPUTS = {"MNIST": 784, "CIFAR-10": 3072}

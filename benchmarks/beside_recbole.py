@@ -48,11 +48,12 @@ from recbole.utils import init_seed
 
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, Split, split
-from lindrop.evaluation import METRICS, Model, evaluate, paired, summary
 from lindrop.models.base import FullRank, Training
-from lindrop.models.deep.fit import fit_cdae, fit_mult_dae, fit_mult_vae
-from lindrop.models.deep.training import CRITERION, Validation
 from lindrop.models.slim.fit import fit_slim
+from lindrop.models.torch.fit import fit_cdae, fit_mult_dae, fit_mult_vae
+from lindrop.models.torch.training import CRITERION, Validation
+from lindrop.ranking.evaluation import Model, evaluate, paired, summary
+from lindrop.ranking.metrics import METRICS
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "recbole.csv"
 EPOCHS, BATCH, LATENT, HIDDEN, P = 100, 100, 200, 600, 0.5

@@ -17,9 +17,10 @@ import pandas as pd
 from lindrop.data.split import Protocol, Split, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.evaluation import METRICS, evaluate, paired
 from lindrop.models.base import Training
 from lindrop.models.registry import fit
+from lindrop.ranking.evaluation import evaluate, paired
+from lindrop.ranking.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "synthetic_calibration.csv"

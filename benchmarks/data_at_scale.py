@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from lindrop.cost import peak_bytes
+from lindrop.base.cost import peak_bytes
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import generate

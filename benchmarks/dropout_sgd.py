@@ -19,10 +19,10 @@ import numba
 import numpy as np
 import pandas as pd
 
+from lindrop.base.parallel import over_blocks, thread_count
 from lindrop.dropout.objective import keep_of
 from lindrop.dropout.sgd import dropout_sgd
-from lindrop.mianjy2018.convergence import PAPER_RUNS, RATE, convergence, start, target
-from lindrop.parallel import over_blocks, thread_count
+from lindrop.papers.mianjy2018.convergence import PAPER_RUNS, RATE, convergence, start, target
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "dropout_sgd.csv"
 WIDTHS, LAMS = (20, 80), (0.1, 0.5, 1.0)

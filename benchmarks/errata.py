@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from lindrop.checks import Check
-from lindrop.scorecard.assess import assess
-from lindrop.scorecard.claims import read_papers
-from lindrop.scorecard.tables import number
+from lindrop.claims.assess import assess
+from lindrop.claims.checks import Check
+from lindrop.claims.register import read_papers
+from lindrop.claims.tables import number
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "errata.md"

@@ -28,12 +28,12 @@ from numba import njit
 from peers.machine import description
 from scipy.linalg import blas
 
+from lindrop.base.parallel import thread_count
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS, recipe_of
-from lindrop.evaluation import evaluate, top_items
-from lindrop.gram import gram_matrix
 from lindrop.linalg import spectrum
+from lindrop.linalg.gram import gram_matrix
 from lindrop.linalg.inverse import invert_lower
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
@@ -42,7 +42,7 @@ from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.fit import automatic_omega
 from lindrop.models.edlae.objective import Problem
 from lindrop.models.sampled import fit_sampled
-from lindrop.parallel import thread_count
+from lindrop.ranking.evaluation import evaluate, top_items
 from lindrop.store.gram import Provenance, read_gram, write_gram
 
 ROOT = Path(__file__).resolve().parents[1]

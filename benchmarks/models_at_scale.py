@@ -27,12 +27,11 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.linalg import blas
 
-from lindrop.cost import peak_bytes
+from lindrop.base.cost import peak_bytes
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.evaluation import evaluate, summary
-from lindrop.gram import gram_matrix
+from lindrop.linalg.gram import gram_matrix
 from lindrop.linalg.inverse import invert_lower
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.base import FullRank, LowRank, Training, dropout_penalty
@@ -40,6 +39,7 @@ from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.fit import automatic_omega, fit_edlae
 from lindrop.models.edlae.objective import Problem
 from lindrop.models.full_rank import fit_edlae as fit_full_edlae
+from lindrop.ranking.evaluation import evaluate, summary
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "models_at_scale.csv"

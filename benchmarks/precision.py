@@ -17,17 +17,17 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from lindrop.config import checked, load_schema
+from lindrop.base.errors import Unsolvable
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, Split, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS, recipe_of
-from lindrop.errors import Unsolvable
-from lindrop.evaluation import Model, evaluate
-from lindrop.grids import axes
 from lindrop.models.base import Fit, FullRank, Training
 from lindrop.models.registry import REGISTRY, fit
-from lindrop.tuning import parameters, solver_options
+from lindrop.models.tuning import parameters, solver_options
+from lindrop.ranking.evaluation import Model, evaluate
+from lindrop.ranking.grids import axes
+from lindrop.workflow.config import checked, load_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from lindrop.memory import job_megabytes
+from lindrop.base.memory import job_megabytes
 from lindrop.store.split import read_split_facts
 
 ROOT = Path(__file__).resolve().parents[1]

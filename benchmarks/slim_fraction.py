@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 from models_at_scale import SETS
 
-from lindrop.cost import peak_bytes
+from lindrop.base.cost import peak_bytes
 from lindrop.data.split import split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.gram import gram_matrix
+from lindrop.linalg.gram import gram_matrix
 from lindrop.models.slim.fit import Penalty, solve, spread
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "slim_fraction.csv"

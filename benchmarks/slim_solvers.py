@@ -27,7 +27,7 @@ import pandas as pd
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.gram import gram_matrix
+from lindrop.linalg.gram import gram_matrix
 from lindrop.models.slim.coordinates import distance, solve_columns
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "slim_solvers.csv"

@@ -22,7 +22,7 @@ class Golden:
         return self.models[model]["settings"]
 
     def expect(self, model, part, found, tolerance):
-        """A table of `lindrop.evaluation.summary` against the float64 results of that model."""
+        """A table of `ranking.evaluation.summary` against the float64 results of that model."""
         for metric, wanted in self.models[model]["results"]["float64"][part].items():
             mean = wanted["nanmean"] if wanted["mean"] is None else wanted["mean"]
             assert found.loc[metric, "mean"] == pytest.approx(mean, abs=tolerance), (part, metric)

@@ -20,8 +20,8 @@ from files import (
     write_zip,
 )
 
+from lindrop.base.errors import UserError
 from lindrop.data.formats import read_interactions
-from lindrop.errors import UserError
 
 LONG = RATINGS * 5000
 

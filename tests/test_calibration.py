@@ -7,8 +7,8 @@ import calibrate_synthetic as calibration
 import pandas as pd
 import pytest
 
-from lindrop.evaluation import paired
 from lindrop.models.base import Training
+from lindrop.ranking.evaluation import paired
 
 TUNED = pd.read_csv(calibration.OUTPUT).query("seed == 1").set_index("model")
 

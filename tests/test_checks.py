@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from lindrop.checks import CORRECTED, Check, at_least, at_most, equal
-from lindrop.errors import UserError
-from lindrop.store.checks import read_checks, write_all_checks, write_checks
+from lindrop.base.errors import UserError
+from lindrop.claims.check_files import read_checks, write_all_checks, write_checks
+from lindrop.claims.checks import CORRECTED, Check, at_least, at_most, equal
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from lindrop.config import checked, downloads, duplicate_keys, load_schema
-from lindrop.config_docs import README, SCHEMA, readme
-from lindrop.errors import UserError
+from lindrop.base.errors import UserError
+from lindrop.workflow.config import checked, downloads, duplicate_keys, load_schema
+from lindrop.workflow.config_docs import README, SCHEMA, readme
 
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
 CSV = {"format": "csv", "path": str(SCHEMA)}

@@ -6,10 +6,10 @@ import sys
 
 from conftest import ROOT
 
-from lindrop.cost import Stopwatch, peak_bytes
+from lindrop.base.cost import Stopwatch, peak_bytes
 
 HELD = 400_000_000
-PEAK = "from lindrop.cost import Stopwatch; print(Stopwatch().cost().megabytes)"
+PEAK = "from lindrop.base.cost import Stopwatch; print(Stopwatch().cost().megabytes)"
 
 
 def test_what_the_parent_holds_is_not_the_childs():

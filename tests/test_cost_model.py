@@ -4,7 +4,7 @@ import cost_model
 import pytest
 from conftest import ROOT
 
-from lindrop.errors import UserError
+from lindrop.base.errors import UserError
 from lindrop.models.registry import REGISTRY
 
 
@@ -12,9 +12,9 @@ from lindrop.models.registry import REGISTRY
 @pytest.mark.parametrize("items", [1_000, 1_000_000])
 def test_memory_is_what_a_fit_asks_for(model, items, monkeypatch):
     needed = cost_model.fit_bytes(model, items, 100)
-    monkeypatch.setattr("lindrop.memory.available_bytes", lambda: needed)
+    monkeypatch.setattr("lindrop.base.memory.available_bytes", lambda: needed)
     REGISTRY[model].require_memory(items, [100])
-    monkeypatch.setattr("lindrop.memory.available_bytes", lambda: needed - 1)
+    monkeypatch.setattr("lindrop.base.memory.available_bytes", lambda: needed - 1)
     with pytest.raises(UserError, match="needs"):
         REGISTRY[model].require_memory(items, [100])
 

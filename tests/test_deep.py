@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lindrop.base.errors import UserError
 from lindrop.dropout.dropblock import beta_at, optimum
 from lindrop.dropout.samplers import dropblock
-from lindrop.errors import UserError
-from lindrop.figures import plt
-from lindrop.pal2020.deep import (
+from lindrop.output.figures import plt
+from lindrop.papers.pal2020.deep import (
     BLOCK,
     HIDDEN,
     KEEP,

@@ -10,14 +10,14 @@ import pytest
 import scipy.sparse as sp
 from conftest import ROOT
 
-from lindrop.cost import NO_COST
-from lindrop.errors import Unsolvable, UserError
-from lindrop.evaluation import evaluate, summary
+from lindrop.base.cost import NO_COST
+from lindrop.base.errors import Unsolvable, UserError
 from lindrop.models.base import Training
-from lindrop.models.deep.memory import ACTIVATIONS, COPIES, training_bytes
-from lindrop.models.deep.model import Perceptron, normalised
 from lindrop.models.popularity import fit_popularity
 from lindrop.models.sampled import dropped
+from lindrop.models.torch.memory import ACTIVATIONS, COPIES, training_bytes
+from lindrop.models.torch.model import Perceptron, normalised
+from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.store.model import read_model, write_model
 
 ITEMS, TASTES = 40, 4
@@ -29,7 +29,7 @@ SMALL = {"latent": 8, "batch": 50, "learning_rate": 1e-2, "threads": 1}
 def deep():
     """What needs PyTorch, and PyTorch."""
     torch = pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
-    from lindrop.models.deep import fit, layers, losses, networks, training
+    from lindrop.models.torch import fit, layers, losses, networks, training
 
     modules = {"fit": fit, "layers": layers, "losses": losses, "networks": networks}
     return SimpleNamespace(torch=torch, training=training, **modules)

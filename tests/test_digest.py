@@ -5,7 +5,7 @@ import ast
 import pytest
 from conftest import ROOT
 
-from lindrop.digest import imported_names, imports_digest, module_digest, reachable
+from lindrop.base.digest import imported_names, imports_digest, module_digest, reachable
 
 WORKFLOW = ROOT / "workflow"
 
@@ -19,9 +19,9 @@ def test_imports_are_followed_through_modules():
     assert names("verify_source.py") == {
         "data/archives.py",
         "data/fetch.py",
-        "errors.py",
-        "reporting.py",
-        "store/atomic.py",
+        "base/errors.py",
+        "base/reporting.py",
+        "base/atomic.py",
         "store/receipt.py",
     }
     assert "data/netflix.py" in names("read_interactions.py")

@@ -26,7 +26,7 @@ from lindrop.dropout.k_support import (
 )
 from lindrop.dropout.objective import lam_of
 from lindrop.dropout.optimum import optimal_value
-from lindrop.pal2020 import closed_form_errata, closed_forms, references
+from lindrop.papers.pal2020 import closed_form_errata, closed_forms, references
 
 RNG = np.random.default_rng(0)
 Y, U, V = RNG.normal(size=(4, 7)), RNG.normal(size=(4, 6)), RNG.normal(size=(5, 6))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.dropout import objective as exact
 from lindrop.dropout.sgd import (
     BLOCK,
@@ -15,17 +16,16 @@ from lindrop.dropout.sgd import (
     train_rows,
     train_tied_rows,
 )
-from lindrop.mianjy2018 import convergence as figure_3
-from lindrop.mianjy2018.convergence import (
+from lindrop.papers.mianjy2018 import convergence as figure_3
+from lindrop.papers.mianjy2018.convergence import (
     averages,
     convergence,
     random_frame,
     summary,
     target,
 )
-from lindrop.mianjy2018.convergence_checks import convergence_checks, equalised_after
-from lindrop.mianjy2018.convergence_figure import draw_convergence
-from lindrop.scorecard.verdicts import Verdict, verdict
+from lindrop.papers.mianjy2018.convergence_checks import convergence_checks, equalised_after
+from lindrop.papers.mianjy2018.convergence_figure import draw_convergence
 
 OUTPUTS, INPUTS, NODES, ETA = 5, 4, 3, 0.1
 

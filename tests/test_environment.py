@@ -10,7 +10,7 @@ import yaml
 from conftest import ROOT
 from rattler import MatchSpec
 
-from lindrop.digest import reachable
+from lindrop.base.digest import reachable
 
 ENVS = sorted((ROOT / "envs").glob("*.yaml"))
 RULE_FILES = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]

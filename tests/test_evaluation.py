@@ -10,13 +10,14 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotri
 from test_split import GOLDEN
 
-from lindrop import evaluation
+from lindrop.base.errors import UserError
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import split
-from lindrop.errors import UserError
-from lindrop.evaluation import METRICS, evaluate, paired, summary, top_items
-from lindrop.gram import gram_matrix
-from lindrop.kernels import sparse_times_dense
+from lindrop.linalg.gram import gram_matrix
+from lindrop.linalg.kernels import sparse_times_dense
+from lindrop.ranking import evaluation
+from lindrop.ranking.evaluation import evaluate, paired, summary, top_items
+from lindrop.ranking.metrics import METRICS
 
 
 class Linear:

@@ -7,8 +7,8 @@ import http.server
 import pytest
 from files import serving
 
+from lindrop.base.errors import UserError
 from lindrop.data.fetch import BLOCK_BYTES, Expected, fetch, receipt
-from lindrop.errors import UserError
 
 DATA = bytes(range(256)) * 8000  # 2 MB
 SHA256 = hashlib.sha256(DATA).hexdigest()

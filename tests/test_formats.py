@@ -16,9 +16,9 @@ from files import (
     write_zip,
 )
 
+from lindrop.base.errors import UserError
 from lindrop.data.formats import read_interactions
 from lindrop.data.interactions import RawCounts
-from lindrop.errors import UserError
 
 
 def pairs(data):

@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 from test_split import random_split
 
-import lindrop.memory
-from lindrop.errors import UserError
-from lindrop.gram import gram_matrix, needed_bytes, user_shards
-from lindrop.memory import RETRIED, available_bytes, require_memory, retry_gets_more
+import lindrop.base.memory
+from lindrop.base.errors import UserError
+from lindrop.base.memory import RETRIED, available_bytes, require_memory, retry_gets_more
+from lindrop.linalg.gram import gram_matrix, needed_bytes, user_shards
 from lindrop.store.gram import Provenance, read_gram, write_gram
 from lindrop.store.split import read_split_sha256, write_split
 
@@ -159,7 +159,7 @@ def test_a_retry_gets_more_where_the_limit_is_that_of_a_job(
 
 
 def test_too_little_memory_is_one_line(monkeypatch):
-    monkeypatch.setattr(lindrop.memory, "available_bytes", lambda: 8e9)
+    monkeypatch.setattr(lindrop.base.memory, "available_bytes", lambda: 8e9)
     require_memory(7.9e9, "fitting EASE")
     with pytest.raises(UserError, match=r"^fitting EASE needs 12\.3 GB, 8\.0 GB are available; "):
         require_memory(12.3e9, "fitting EASE")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from files import cut_short, tar_of
 
+from lindrop.base.errors import UserError
 from lindrop.data.images import read_cifar10, read_mnist
-from lindrop.errors import UserError
 
 ROWS = 4  # of a batch
 

@@ -15,7 +15,7 @@ from lindrop.dropout.landscape import (
     tied_hessian,
 )
 from lindrop.dropout.objective import gradient, squared_norms, tied_gradient, tied_objective
-from lindrop.mianjy2018.geometry import (
+from lindrop.papers.mianjy2018.geometry import (
     criticality,
     curvature,
     examined,
@@ -23,8 +23,8 @@ from lindrop.mianjy2018.geometry import (
     printed_bound,
     problems,
 )
-from lindrop.mianjy2018.roots import STARTS, completeness, fingerprint, roots, tall
-from lindrop.mianjy2018.saddles import no_saddles, strict_saddles
+from lindrop.papers.mianjy2018.roots import STARTS, completeness, fingerprint, roots, tall
+from lindrop.papers.mianjy2018.saddles import no_saddles, strict_saddles
 
 LAM = 0.7
 

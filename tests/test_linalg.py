@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lindrop.errors import UserError
+from lindrop.base.errors import UserError
 from lindrop.linalg import inverse as inverses
 from lindrop.linalg import spectrum
 from lindrop.linalg.blas import NotPositiveDefinite, invert_small, product, product_into

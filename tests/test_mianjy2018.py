@@ -10,11 +10,13 @@ from conftest import ROOT
 from scipy.optimize import OptimizeResult
 from scipy.sparse.linalg import LinearOperator, svds
 
-from lindrop.checks import CORRECTED, PRINTED
+from lindrop.claims.checks import CORRECTED, PRINTED
+from lindrop.claims.register import read_paper
+from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.dropout import equalise, optimum
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.optimum import effective_rank, solve
-from lindrop.mianjy2018 import (
+from lindrop.papers.mianjy2018 import (
     algorithms,
     appendix_d,
     autoencoders,
@@ -30,11 +32,9 @@ from lindrop.mianjy2018 import (
     networks,
     shrinkage,
 )
-from lindrop.mianjy2018.checks import all_checks
-from lindrop.mianjy2018.claims import CLAIMS
-from lindrop.mianjy2018.problems import Case
-from lindrop.scorecard.claims import read_paper
-from lindrop.scorecard.verdicts import Verdict, strictness, verdict
+from lindrop.papers.mianjy2018.checks import all_checks
+from lindrop.papers.mianjy2018.claims import CLAIMS
+from lindrop.papers.mianjy2018.problems import Case
 
 FIGURES = {"fig1", "fig2", "fig3", "section_6_monotone", "section_6_speed"}
 WRONG_AS_PRINTED = {

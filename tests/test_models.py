@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from golden import read_golden
 from scipy.optimize import minimize
 
-from lindrop.evaluation import evaluate, summary
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.base import LowRank, Training
 from lindrop.models.closed_form import fit_dropout_l2, fit_product_l2, fit_weight_decay
@@ -21,6 +20,7 @@ from lindrop.models.edlae.fit import fit_edlae, fit_zero_diagonal
 from lindrop.models.edlae.objective import Problem
 from lindrop.models.full_rank import emphasised_matrix, fit_dlae, fit_emphasised
 from lindrop.models.full_rank import fit_edlae as fit_full_edlae
+from lindrop.ranking.evaluation import evaluate, summary
 
 DTYPES = [np.float32, np.float64]
 CASES = [(0.33, 20.0), (0.5, 0.0), (0.0, 60.0), (0.33, 300.0)]  # p and λ; the last is strong

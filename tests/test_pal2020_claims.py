@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from lindrop.checks import CORRECTED
+from lindrop.claims.checks import CORRECTED
+from lindrop.claims.register import read_papers
+from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.dropout.k_support import rho_of, threshold
-from lindrop.pal2020 import (
+from lindrop.papers.pal2020 import (
     capacity,
     characteristic,
     envelope,
@@ -14,11 +16,9 @@ from lindrop.pal2020 import (
     operations,
     supplement,
 )
-from lindrop.pal2020.checks import all_checks
-from lindrop.pal2020.claims import CLAIMS
-from lindrop.pal2020.deep import data_of, shown_name
-from lindrop.scorecard.claims import read_papers
-from lindrop.scorecard.verdicts import Verdict, strictness, verdict
+from lindrop.papers.pal2020.checks import all_checks
+from lindrop.papers.pal2020.claims import CLAIMS
+from lindrop.papers.pal2020.deep import data_of, shown_name
 
 SEED = 2
 CORRECTED_CLAIMS = {

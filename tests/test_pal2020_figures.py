@@ -6,31 +6,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lindrop.checks import CORRECTED, PRINTED
+from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.dropout.dropblock import fixed_objective
-from lindrop.pal2020 import curves as module
-from lindrop.pal2020.curve_checks import (
+from lindrop.papers.pal2020 import curves as module
+from lindrop.papers.pal2020.curve_checks import (
     dropblock_checks,
     dropconnect_checks,
     inputs_checks,
     overlap_checks,
 )
-from lindrop.pal2020.curves import (
+from lindrop.papers.pal2020.curves import (
     dropblock_curves,
     dropconnect_curves,
     inputs_curves,
     overlap_curves,
     scheme_matrices,
 )
-from lindrop.pal2020.factors import mean_factor
-from lindrop.pal2020.figures import (
+from lindrop.papers.pal2020.factors import mean_factor
+from lindrop.papers.pal2020.figures import (
     draw_dropblock,
     draw_dropconnect,
     draw_inputs,
     draw_overlap,
     draw_schemes,
 )
-from lindrop.pal2020.synthetic import synthetic
+from lindrop.papers.pal2020.synthetic import synthetic
 
 SEED, ITERATIONS = 4, 2000
 

@@ -6,7 +6,7 @@ import pytest
 from lindrop.dropout.dropblock import balanced_factors
 from lindrop.dropout.k_support import squared_norm_printed
 from lindrop.dropout.objective import lam_of
-from lindrop.pal2020 import (
+from lindrop.papers.pal2020 import (
     capacity,
     characteristic,
     envelope,

@@ -10,11 +10,11 @@ from conftest import ROOT
 from precision import COMPARED, compared, default_options, middle
 from test_registry import ITEMS, SINGULAR, X, arguments
 
+from lindrop.base.errors import Unsolvable, UserError
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import recipe_of
-from lindrop.errors import Unsolvable, UserError
 from lindrop.linalg import packed
 from lindrop.models import precision
 from lindrop.models.base import Training

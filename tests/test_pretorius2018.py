@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from lindrop.checks import CORRECTED, PRINTED
+from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.dropout.dynamics.modes import Mode
-from lindrop.pretorius2018 import (
+from lindrop.papers.pretorius2018 import (
     as_printed,
     curves,
     decaying_paths,
@@ -19,15 +19,15 @@ from lindrop.pretorius2018 import (
     rates,
     updates,
 )
-from lindrop.pretorius2018.checks import all_checks
-from lindrop.pretorius2018.claims import CLAIMS
-from lindrop.pretorius2018.curve_checks import (
+from lindrop.papers.pretorius2018.checks import all_checks
+from lindrop.papers.pretorius2018.claims import CLAIMS
+from lindrop.papers.pretorius2018.curve_checks import (
     dae_vs_wdae_checks,
     dynamics_checks,
     rates_checks,
     weight_norms_checks,
 )
-from lindrop.pretorius2018.figures import (
+from lindrop.papers.pretorius2018.figures import (
     draw_dae_vs_wdae,
     draw_dynamics,
     draw_rates,

@@ -9,26 +9,26 @@ import pandas as pd
 import processes
 import pytest
 
-from lindrop.checks import CORRECTED
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import Progress
+from lindrop.claims.checks import CORRECTED
+from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.data.synthetic.images import amplitudes, natural_images
-from lindrop.errors import UserError
-from lindrop.pretorius2018 import image_sets, networks
-from lindrop.pretorius2018.image_checks import half_learned, linear_checks, network_checks
-from lindrop.pretorius2018.image_curves import final_mapping, network_curves
-from lindrop.pretorius2018.image_figures import draw_linear, draw_networks
-from lindrop.pretorius2018.image_sets import (
+from lindrop.papers.pretorius2018 import image_sets, networks
+from lindrop.papers.pretorius2018.image_checks import half_learned, linear_checks, network_checks
+from lindrop.papers.pretorius2018.image_curves import final_mapping, network_curves
+from lindrop.papers.pretorius2018.image_figures import draw_linear, draw_networks
+from lindrop.papers.pretorius2018.image_sets import (
     published_set,
     read_image_set,
     synthetic_set,
     title,
     write_image_set,
 )
-from lindrop.pretorius2018.kinds import kinds
-from lindrop.pretorius2018.linear_images import linear_curves
-from lindrop.pretorius2018.networks import network, source_of, train
-from lindrop.pretorius2018.published import FINAL, SETTINGS, data_of
-from lindrop.reporting import Progress
-from lindrop.scorecard.verdicts import Verdict, verdict
+from lindrop.papers.pretorius2018.kinds import kinds
+from lindrop.papers.pretorius2018.linear_images import linear_curves
+from lindrop.papers.pretorius2018.networks import network, source_of, train
+from lindrop.papers.pretorius2018.published import FINAL, SETTINGS, data_of
 from lindrop.store.training_run import read_run, resumed, write_run
 
 WORKFLOW = Path(__file__).resolve().parent.parent / "workflow"
@@ -156,9 +156,9 @@ KILL = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from lindrop.pretorius2018 import networks
-from lindrop.pretorius2018.image_sets import read_image_set
-from lindrop.reporting import Progress
+from lindrop.papers.pretorius2018 import networks
+from lindrop.papers.pretorius2018.image_sets import read_image_set
+from lindrop.base.reporting import Progress
 
 class Deadly(Progress):
     def advance(self, amount):

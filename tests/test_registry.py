@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 from test_models import tasteful
 
-from lindrop.errors import UserError
-from lindrop.evaluation import evaluate, summary
+from lindrop.base.errors import UserError
 from lindrop.models.base import Training
 from lindrop.models.registry import REGISTRY, fit
+from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.store.model import SavedModel, read_model, write_model
 
 X = tasteful(200, 40)

@@ -14,14 +14,14 @@ import yaml
 from conftest import ROOT
 from matplotlib import pyplot as plt
 
-from lindrop.checks import CORRECTED, at_most, equal
-from lindrop.scorecard.beside import beside
-from lindrop.scorecard.evidence import asked, shown
-from lindrop.scorecard.maths import typeset
-from lindrop.scorecard.media import caption_of, paper_of, pieces
-from lindrop.scorecard.page import duration
-from lindrop.scorecard.provenance import costs, provenance
-from lindrop.store.checks import write_checks
+from lindrop.claims.check_files import write_checks
+from lindrop.claims.checks import CORRECTED, at_most, equal
+from lindrop.claims.evidence import asked, shown
+from lindrop.claims.maths import typeset
+from lindrop.claims.media import caption_of, paper_of, pieces
+from lindrop.claims.page import duration
+from lindrop.claims.provenance import costs, provenance
+from lindrop.papers.steck2020.beside import beside
 
 TEMPLATES = ROOT / "workflow" / "lindrop" / "templates"
 PUBLISHED = ROOT / "config" / "paper_values" / "steck2020_table1.yaml"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lindrop.reporting import Progress
+from lindrop.base.reporting import Progress
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from lindrop.checks import CORRECTED, Check, at_most, equal
-from lindrop.errors import UserError
-from lindrop.scorecard.assess import assess, total
-from lindrop.scorecard.claims import read_paper, read_papers
-from lindrop.scorecard.tables import described, markdown, scorecard, summary
-from lindrop.scorecard.verdicts import MEANING, Verdict, verdict
-from lindrop.store.checks import write_checks
+from lindrop.base.errors import UserError
+from lindrop.claims.assess import assess, total
+from lindrop.claims.check_files import write_checks
+from lindrop.claims.checks import CORRECTED, Check, at_most, equal
+from lindrop.claims.register import read_paper, read_papers
+from lindrop.claims.tables import described, markdown, scorecard, summary
+from lindrop.claims.verdicts import MEANING, Verdict, verdict
 
 PAPERS = ["steck2020", "mianjy2018", "pal2020", "pretorius2018"]
 SCHEMA = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
@@ -160,7 +160,7 @@ def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, mes
 
 def written_by_rules(paper):
     """The names of the check files of a paper: its list, and what its rules of figures write."""
-    module = vars(importlib.import_module(f"lindrop.{paper}.claims"))
+    module = vars(importlib.import_module(f"lindrop.papers.{paper}.claims"))
     listed = (*module["CLAIMS"], *module.get("EXPERIMENTS", ()))
     rules = (ROOT / "workflow" / "rules" / f"{paper}.smk").read_text(encoding="utf-8")
     return [*listed, *re.findall(rf'"<results>/experiments/{paper}/(\w+)\.json"', rules)]

@@ -6,8 +6,8 @@ import slim_fraction
 from scipy.optimize import minimize
 from test_models import tasteful
 
-from lindrop.errors import UserError
-from lindrop.kernels import csr, sparse_times_sparse
+from lindrop.base.errors import UserError
+from lindrop.linalg.kernels import csr, sparse_times_sparse
 from lindrop.models.base import SparseItems, Training
 from lindrop.models.full_rank import fit_edlae
 from lindrop.models.slim.coordinates import distance

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from reference_split import reference_split
 
+from lindrop.base.errors import UserError
 from lindrop.data.formats import read_interactions
 from lindrop.data.interactions import RawCounts, from_codes
 from lindrop.data.published_csv import write_published_csv
 from lindrop.data.split import Protocol, split
-from lindrop.errors import UserError
 from lindrop.store import split as store
 
 GENERATED = Path(__file__).parent / "generated"

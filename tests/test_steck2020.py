@@ -12,17 +12,17 @@ import scipy.sparse as sp
 import yaml
 from conftest import ROOT
 
-from lindrop import tuning
-from lindrop.cost import Cost
+from lindrop.base.cost import Cost
 from lindrop.data.provenance import comparable
 from lindrop.data.split import Protocol
-from lindrop.evaluation import METRICS
-from lindrop.gram import gram_matrix
+from lindrop.linalg.gram import gram_matrix
+from lindrop.models import tuning
 from lindrop.models.base import Fit, FullRank, LowRank, Training
 from lindrop.models.registry import REGISTRY, fit
-from lindrop.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
-from lindrop.steck2020.ranks import curves, draw_ranks
-from lindrop.steck2020.similarity import (
+from lindrop.output.tables import write_table
+from lindrop.papers.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
+from lindrop.papers.steck2020.ranks import curves, draw_ranks
+from lindrop.papers.steck2020.similarity import (
     BALANCED,
     DENSE_ITEMS,
     PUBLISHED,
@@ -35,8 +35,8 @@ from lindrop.steck2020.similarity import (
     similar_items,
     similarities,
 )
-from lindrop.steck2020.solvers import Comparison, draw_solvers
-from lindrop.steck2020.table1 import (
+from lindrop.papers.steck2020.solvers import Comparison, draw_solvers
+from lindrop.papers.steck2020.table1 import (
     COLUMNS,
     Column,
     Paper,
@@ -44,13 +44,13 @@ from lindrop.steck2020.table1 import (
     table1,
     warn_of_edges,
 )
+from lindrop.ranking.metrics import METRICS
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import SavedModel
-from lindrop.tables import write_table
 
 PAPER_VALUES = ROOT / "config" / "paper_values"
 PUBLISHED_TABLE = yaml.safe_load((PAPER_VALUES / "steck2020_table1.yaml").read_text())
-NDCG = METRICS.index("ndcg@100")
+NDCG = list(METRICS).index("ndcg@100")
 USERS = 50
 ENDS = ("csv", "md", "html", "tex")
 

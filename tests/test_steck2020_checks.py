@@ -9,24 +9,24 @@ import scipy.sparse as sp
 import yaml
 from conftest import ROOT
 
-from lindrop import tuning
-from lindrop.checks import CORRECTED, PRINTED
-from lindrop.cost import Cost
+from lindrop.base.cost import Cost
+from lindrop.claims.check_files import write_all_checks
+from lindrop.claims.checks import CORRECTED, PRINTED
+from lindrop.claims.register import read_paper
+from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.data.split import Counts, Protocol
-from lindrop.evaluation import METRICS
-from lindrop.scorecard.claims import read_paper
-from lindrop.scorecard.verdicts import Verdict, strictness, verdict
-from lindrop.steck2020 import admm_checks, full_rank_checks, layer_checks, theorem_checks
-from lindrop.steck2020.checks import all_checks
-from lindrop.steck2020.claims import CLAIMS, EXPERIMENTS
-from lindrop.steck2020.cosine_checks import cosine_checks
-from lindrop.steck2020.dataset_checks import dataset_checks, number, shared_entries
-from lindrop.steck2020.experiments import Dataset
-from lindrop.steck2020.models import DEEP
-from lindrop.steck2020.problems import Masked, Quadratic, equation_6, noise
-from lindrop.steck2020.rank_checks import Curves, rank_checks
-from lindrop.steck2020.table1_checks import ROWS, table1_checks
-from lindrop.store.checks import write_all_checks
+from lindrop.models import tuning
+from lindrop.papers.steck2020 import admm_checks, full_rank_checks, layer_checks, theorem_checks
+from lindrop.papers.steck2020.checks import all_checks
+from lindrop.papers.steck2020.claims import CLAIMS, EXPERIMENTS
+from lindrop.papers.steck2020.cosine_checks import cosine_checks
+from lindrop.papers.steck2020.dataset_checks import dataset_checks, number, shared_entries
+from lindrop.papers.steck2020.experiments import Dataset
+from lindrop.papers.steck2020.models import DEEP
+from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
+from lindrop.papers.steck2020.rank_checks import Curves, rank_checks
+from lindrop.papers.steck2020.table1_checks import ROWS, table1_checks
+from lindrop.ranking.metrics import METRICS
 
 WRONG_AS_PRINTED = {
     *("section_3_2_standardised", "section_4_fractions", "section_4_1_2_diagonal", "corollary"),

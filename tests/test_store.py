@@ -12,9 +12,9 @@ from configurations import SMALL, errors
 from conftest import ROOT
 from processes import finish, wait_until
 
+from lindrop.base.atomic import atomic
+from lindrop.base.errors import UserError
 from lindrop.data.interactions import Interactions, RawCounts
-from lindrop.errors import UserError
-from lindrop.store.atomic import atomic
 from lindrop.store.interactions import read_interactions, write_interactions
 from lindrop.store.split import read_split
 
@@ -81,7 +81,7 @@ def test_a_killed_write_leaves_nothing_that_looks_finished(tmp_path):
     path = tmp_path / "file"
     code = f"""
 import sys
-from lindrop.store.atomic import atomic
+from lindrop.base.atomic import atomic
 from lindrop.store.interactions import read_interactions, write_interactions
 from lindrop.store.split import read_split
 with atomic({str(path)!r}) as partial:

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lindrop.checks import CORRECTED, PRINTED
+from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.dropout import structured
 from lindrop.dropout.dropblock import fixed_objective
 from lindrop.dropout.enumeration import outcomes
@@ -20,11 +20,11 @@ from lindrop.dropout.samplers import (
     seed_keep_as_printed,
     seed_keep_of,
 )
-from lindrop.pal2020 import block_masks, dropconnect, schemes
-from lindrop.pal2020.dropconnect import section_4_checks
-from lindrop.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
-from lindrop.pal2020.schemes import scheme_checks
-from lindrop.pal2020.synthetic import Problem, synthetic, train
+from lindrop.papers.pal2020 import block_masks, dropconnect, schemes
+from lindrop.papers.pal2020.dropconnect import section_4_checks
+from lindrop.papers.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
+from lindrop.papers.pal2020.schemes import scheme_checks
+from lindrop.papers.pal2020.synthetic import Problem, synthetic, train
 
 NODES, KEEP = 6, 0.3
 SCHEMES = {
@@ -245,7 +245,7 @@ def by_algorithm_1(problem, masks, steps):
 
 
 def test_training_is_algorithm_1(monkeypatch):
-    monkeypatch.setattr("lindrop.pal2020.synthetic.RATE", 0.1)
+    monkeypatch.setattr("lindrop.papers.pal2020.synthetic.RATE", 0.1)
     problem, scheme = small_problem(), SCHEMES["blocks of 2"]
     curve = train(
         problem, scheme.noise, nothing, keep=KEEP, iterations=30, rng=np.random.default_rng(3)
@@ -259,7 +259,7 @@ def test_training_is_algorithm_1(monkeypatch):
 
 
 def test_a_root_of_the_second_moments_stands_for_all_samples(monkeypatch):
-    monkeypatch.setattr("lindrop.pal2020.synthetic.RATE", 0.1)
+    monkeypatch.setattr("lindrop.papers.pal2020.synthetic.RATE", 0.1)
     problem = small_problem()
     m = np.random.default_rng(1).normal(size=(4, 5))
     root = np.linalg.cholesky(problem.x @ problem.x.T)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lindrop.base.errors import UserError
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import generate, synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS, Recipe
-from lindrop.errors import UserError
 
 RECIPES = {
     "demo": PRESETS["demo"],

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lindrop.tables import write_table
+from lindrop.output.tables import write_table
 
 FRAME = pd.DataFrame(
     {

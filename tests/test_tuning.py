@@ -10,17 +10,13 @@ import scipy.sparse as sp
 from conftest import ROOT
 from test_models import tasteful
 
-from lindrop import tuning
-from lindrop.config import load_schema
-from lindrop.cost import Cost
-from lindrop.errors import UserError
-from lindrop.evaluation import METRICS, evaluate, summary
-from lindrop.grids import chunks, grid
+from lindrop.base.cost import Cost
+from lindrop.base.errors import UserError
+from lindrop.models import tuning
 from lindrop.models.base import Training
-from lindrop.models.deep.titles import TITLES
 from lindrop.models.registry import REGISTRY, fit
-from lindrop.store.metrics import read_metrics, write_metrics
-from lindrop.tuning import (
+from lindrop.models.torch.titles import TITLES
+from lindrop.models.tuning import (
     choose,
     number_of,
     only_choice,
@@ -30,6 +26,11 @@ from lindrop.tuning import (
     tune,
     usable_ranks,
 )
+from lindrop.ranking.evaluation import evaluate, summary
+from lindrop.ranking.grids import chunks, grid
+from lindrop.ranking.metrics import METRICS
+from lindrop.store.metrics import read_metrics, write_metrics
+from lindrop.workflow.config import load_schema
 
 OPTIONS = {"p": [0.1, 0.3, 0.5], "lambda": [0, 5, 50], "iterations": 7, "tolerance": 1e-9}
 
@@ -144,7 +145,7 @@ def test_a_model_that_is_zero_is_never_chosen(data, users):
 
 
 def test_a_fit_that_has_no_room_is_refused_before_it_starts(data, users, monkeypatch):
-    monkeypatch.setattr("lindrop.memory.available_bytes", lambda: 1000.0)
+    monkeypatch.setattr("lindrop.base.memory.available_bytes", lambda: 1000.0)
     with pytest.raises(UserError, match=r"fitting EDLAE to .* items needs 0\.\d GB"):
         tune(data, "edlae", grid(OPTIONS)[:1], [3], OPTIONS, *users)
     with pytest.raises(UserError, match="fitting EDLAE"):

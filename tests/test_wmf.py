@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from test_models import tasteful
 
-from lindrop.errors import UserError
+from lindrop.base.errors import UserError
 from lindrop.models.base import Training
 from lindrop.models.wmf import WeightedFactors, fit_wmf
 

@@ -10,9 +10,9 @@ import pytest
 from configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from conftest import Project, copy_project
 
-from lindrop.gram import gram_matrix
-from lindrop.memory import RETRIED
-from lindrop.steck2020.models import BASELINES, DEEP
+from lindrop.base.memory import RETRIED
+from lindrop.linalg.gram import gram_matrix
+from lindrop.papers.steck2020.models import BASELINES, DEEP
 from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
@@ -302,7 +302,7 @@ def test_the_seed_decides_the_synthetic_data(small, tmp_path):
 
 def test_a_changed_module_reruns_the_rules_that_use_it(small, tmp_path):
     project = small.copy(tmp_path)
-    change(project, "lindrop/tables.py")
+    change(project, "lindrop/output/tables.py")
     assert set(rules_run(project.ok(RUN_SMALL % "data"))) == {"steck2020_table1_datasets", "data"}
     change(project, "lindrop/data/split.py")
     assert "split" in rules_run(project.ok(RUN_SMALL % "data"))

@@ -11,13 +11,13 @@ from conftest import Project, copy_project
 from test_killed import kill_at
 from test_workflow_images import IMAGES, write_idx
 
-from lindrop import tuning
-from lindrop.cost import Cost
-from lindrop.evaluation import METRICS
+from lindrop.base.cost import Cost
+from lindrop.claims.check_files import read_checks
+from lindrop.models import tuning
 from lindrop.models.base import Fit
-from lindrop.models.deep.memory import training_bytes
-from lindrop.steck2020.models import BASELINES, DEEP
-from lindrop.store.checks import read_checks
+from lindrop.models.torch.memory import training_bytes
+from lindrop.papers.steck2020.models import BASELINES, DEEP
+from lindrop.ranking.metrics import METRICS
 from lindrop.store.metrics import read_metrics, write_metrics
 from lindrop.store.model import read_model
 
@@ -42,7 +42,7 @@ def trained(tmp_path_factory):
     """What `deep` leaves of tiny data, with a checkpoint after every epoch."""
     pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
     project = Project(copy_project(tmp_path_factory.mktemp("trained")))
-    training = project.path("workflow/lindrop/models/deep/training.py")
+    training = project.path("workflow/lindrop/models/torch/training.py")
     training.write_text(training.read_text().replace("SAVED_SECONDS = 5.0", "SAVED_SECONDS = 0.0"))
     project.env["OMP_WAIT_POLICY"] = "passive"  # as `make deep` sets it
     write_idx(project.folder, 12)

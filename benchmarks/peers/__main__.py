@@ -21,7 +21,7 @@ from peers.machine import kernels
 from peers.process import Limits
 from peers.summary import TABLES, draw
 
-from lindrop.memory import available_bytes
+from lindrop.base.memory import available_bytes
 
 OUTPUT = ROOT / "benchmarks" / "results" / "peers.csv"
 DRAWING = ROOT / "docs" / "peers"

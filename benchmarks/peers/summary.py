@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 from peers.libraries import LIBRARIES, OURS, REFERENCE
 
-from lindrop.figures import FigureFiles, panels, save
+from lindrop.output.figures import FigureFiles, panels, save
 
 MARKERS = "os^vDP"
 

@@ -5,7 +5,7 @@ import hashlib
 import yaml
 from snakemake.logging import logger
 
-from lindrop.config import (
+from lindrop.workflow.config import (
     SCHEMA,
     checked,
     download_name,
@@ -14,12 +14,12 @@ from lindrop.config import (
     load_schema,
 )
 from lindrop.data.fetch import files_below
-from lindrop.digest import imports_digest
-from lindrop.errors import UserError
-from lindrop.grids import chunks, grid
-from lindrop.models.deep.titles import TITLES as DEEP
-from lindrop.pretorius2018.kinds import kinds
-from lindrop.scorecard.claims import read_papers
+from lindrop.base.digest import imports_digest
+from lindrop.base.errors import UserError
+from lindrop.ranking.grids import chunks, grid
+from lindrop.models.torch.titles import TITLES as DEEP
+from lindrop.papers.pretorius2018.kinds import kinds
+from lindrop.claims.register import read_papers
 
 if " " in sys.executable:
     sys.exit(

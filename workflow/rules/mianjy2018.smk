@@ -1,5 +1,5 @@
 # The figures of Mianjy 2018, and its claims checked.
-from lindrop.mianjy2018.claims import CLAIMS as MIANJY2018_CLAIMS
+from lindrop.papers.mianjy2018.claims import CLAIMS as MIANJY2018_CLAIMS
 
 
 rule mianjy2018_checks:

@@ -1,5 +1,5 @@
 # The figures of Pal 2020, and its claims checked.
-from lindrop.pal2020.claims import CLAIMS as PAL2020_CLAIMS
+from lindrop.papers.pal2020.claims import CLAIMS as PAL2020_CLAIMS
 
 PAL2020 = config["pal2020"]
 

@@ -1,5 +1,5 @@
 # The figures of Pretorius 2018, and its claims checked.
-from lindrop.pretorius2018.claims import CLAIMS as PRETORIUS2018_CLAIMS
+from lindrop.papers.pretorius2018.claims import CLAIMS as PRETORIUS2018_CLAIMS
 
 
 rule pretorius2018_checks:

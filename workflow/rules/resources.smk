@@ -1,7 +1,7 @@
 # What jobs ask for: threads, memory, time and disk. No rule stands here.
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.memory import RETRIED, job_megabytes
-from lindrop.models.deep.memory import training_bytes
+from lindrop.base.memory import RETRIED, job_megabytes
+from lindrop.models.torch.memory import training_bytes
 
 # Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
 SMALL_ITEMS = 4000

@@ -1,7 +1,7 @@
 # The table and the figures of Steck 2020.
-from lindrop.steck2020.claims import CLAIMS as STECK2020_CLAIMS
-from lindrop.steck2020.claims import EXPERIMENTS as STECK2020_EXPERIMENTS
-from lindrop.steck2020.models import BASELINES, FIGURE_MODELS
+from lindrop.papers.steck2020.claims import CLAIMS as STECK2020_CLAIMS
+from lindrop.papers.steck2020.claims import EXPERIMENTS as STECK2020_EXPERIMENTS
+from lindrop.papers.steck2020.models import BASELINES, FIGURE_MODELS
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 EMPHASIS_MODELS = ["dropout_l2", "sampled_dropout", "edlae"]

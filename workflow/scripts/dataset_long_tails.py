@@ -1,8 +1,8 @@
 import pandas as pd
 
+from lindrop.base.reporting import job
 from lindrop.data.long_tails import draw_long_tails, long_tails
-from lindrop.figures import save
-from lindrop.reporting import job
+from lindrop.output.figures import save
 from lindrop.store.split import read_split
 
 with job(snakemake.log[0]):

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from lindrop.config import downloads
+from lindrop.base.reporting import job
 from lindrop.data.fetch import Expected, fetch
-from lindrop.reporting import job
+from lindrop.workflow.config import downloads
 
 with job(snakemake.log[0]):
     known = downloads(snakemake.config)[snakemake.wildcards.file]

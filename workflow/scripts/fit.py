@@ -1,11 +1,11 @@
 import pandas as pd
 
-from lindrop.reporting import job
+from lindrop.base.reporting import job
+from lindrop.models.tuning import choose, only_choice, rank_of_table, ranks_of, refit
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
 from lindrop.store.training import read_training
-from lindrop.tuning import choose, only_choice, rank_of_table, ranks_of, refit
 
 wildcards, params = snakemake.wildcards, snakemake.params
 

@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from lindrop.errors import UserError
-from lindrop.reporting import job
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import job
+from lindrop.models.tuning import choose, number_of, only_choice, refit
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
 from lindrop.store.training import read_deep_training
-from lindrop.tuning import choose, number_of, only_choice, refit
 
 wildcards, params = snakemake.wildcards, snakemake.params
 split, trials, output = snakemake.input.split, snakemake.input.trials, snakemake.output
@@ -21,7 +21,7 @@ def checkpoint(file):
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     try:
-        from lindrop.models.deep.entries import DEEP
+        from lindrop.models.torch.entries import DEEP
     except ModuleNotFoundError as error:
         raise UserError("PyTorch is not installed: run `make deep`") from error
     items = read_items(split)

@@ -1,6 +1,6 @@
+from lindrop.base.reporting import job
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import recipe_of
-from lindrop.reporting import job
 from lindrop.store.interactions import write_interactions
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):

@@ -1,5 +1,5 @@
-from lindrop.gram import gram_matrix, user_shards
-from lindrop.reporting import job
+from lindrop.base.reporting import job
+from lindrop.linalg.gram import gram_matrix, user_shards
 from lindrop.store.gram import Provenance, add_shards, write_gram
 from lindrop.store.split import read_split_matrix, read_split_sha256
 

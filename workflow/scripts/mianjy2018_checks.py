@@ -1,6 +1,6 @@
-from lindrop.mianjy2018.checks import all_checks
-from lindrop.reporting import job
-from lindrop.store.checks import write_all_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_all_checks
+from lindrop.papers.mianjy2018.checks import all_checks
 
 with job(snakemake.log[0]):
     write_all_checks(snakemake.output, "mianjy2018", all_checks(snakemake.params.seed))

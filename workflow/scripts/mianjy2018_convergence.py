@@ -1,5 +1,5 @@
-from lindrop.mianjy2018.convergence import convergence
-from lindrop.reporting import job
+from lindrop.base.reporting import job
+from lindrop.papers.mianjy2018.convergence import convergence
 from lindrop.store.curves import write_curves
 
 with job(snakemake.log[0]):

@@ -1,8 +1,8 @@
-from lindrop.figures import save
-from lindrop.mianjy2018.landscape_checks import trace_checks
-from lindrop.mianjy2018.landscapes import draw_traces, traces
-from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_checks
+from lindrop.output.figures import save
+from lindrop.papers.mianjy2018.landscape_checks import trace_checks
+from lindrop.papers.mianjy2018.landscapes import draw_traces, traces
 
 with job(snakemake.log[0]):
     data = traces(snakemake.params.seed)

@@ -1,9 +1,9 @@
-from lindrop.figures import save
-from lindrop.mianjy2018.convergence import averages
-from lindrop.mianjy2018.convergence_checks import convergence_checks
-from lindrop.mianjy2018.convergence_figure import draw_convergence
-from lindrop.reporting import job
-from lindrop.store.checks import write_all_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_all_checks
+from lindrop.output.figures import save
+from lindrop.papers.mianjy2018.convergence import averages
+from lindrop.papers.mianjy2018.convergence_checks import convergence_checks
+from lindrop.papers.mianjy2018.convergence_figure import draw_convergence
 from lindrop.store.curves import read_curves
 
 with job(snakemake.log[0]):

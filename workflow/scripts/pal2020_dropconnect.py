@@ -1,9 +1,9 @@
-from lindrop.figures import save
-from lindrop.pal2020.curve_checks import inputs_checks
-from lindrop.pal2020.curves import inputs_curves
-from lindrop.pal2020.figures import draw_inputs
-from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_checks
+from lindrop.output.figures import save
+from lindrop.papers.pal2020.curve_checks import inputs_checks
+from lindrop.papers.pal2020.curves import inputs_curves
+from lindrop.papers.pal2020.figures import draw_inputs
 
 with job(snakemake.log[0]):
     params = snakemake.params

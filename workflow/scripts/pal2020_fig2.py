@@ -1,9 +1,9 @@
 import pandas as pd
 
-from lindrop.figures import save
-from lindrop.pal2020.deep import deep_checks, draw_deep
-from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_checks
+from lindrop.output.figures import save
+from lindrop.papers.pal2020.deep import deep_checks, draw_deep
 from lindrop.store.curves import read_curves
 
 with job(snakemake.log[0]):

@@ -1,9 +1,9 @@
-from lindrop.figures import save
-from lindrop.pal2020.curve_checks import dropconnect_checks
-from lindrop.pal2020.curves import MORE_KEEPS, dropconnect_curves
-from lindrop.pal2020.figures import draw_dropconnect
-from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_checks
+from lindrop.output.figures import save
+from lindrop.papers.pal2020.curve_checks import dropconnect_checks
+from lindrop.papers.pal2020.curves import MORE_KEEPS, dropconnect_curves
+from lindrop.papers.pal2020.figures import draw_dropconnect
 
 with job(snakemake.log[0]):
     params = snakemake.params

@@ -1,7 +1,7 @@
-from lindrop.figures import save
-from lindrop.pal2020.curves import scheme_matrices
-from lindrop.pal2020.figures import draw_schemes
-from lindrop.reporting import job
+from lindrop.base.reporting import job
+from lindrop.output.figures import save
+from lindrop.papers.pal2020.curves import scheme_matrices
+from lindrop.papers.pal2020.figures import draw_schemes
 
 with job(snakemake.log[0]):
     matrices = scheme_matrices(snakemake.params.seed)

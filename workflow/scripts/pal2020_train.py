@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from lindrop.errors import UserError
-from lindrop.pal2020.deep import HIDDEN, SCHEME, deep_table, shown_name, targets
-from lindrop.reporting import job
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import job
+from lindrop.papers.pal2020.deep import HIDDEN, SCHEME, deep_table, shown_name, targets
 from lindrop.store.curves import write_curves
 from lindrop.store.images import read_images
 

@@ -1,9 +1,9 @@
-from lindrop.figures import save
-from lindrop.pretorius2018.curve_checks import dae_vs_wdae_checks
-from lindrop.pretorius2018.curves import dae_vs_wdae
-from lindrop.pretorius2018.figures import draw_dae_vs_wdae
-from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_checks
+from lindrop.output.figures import save
+from lindrop.papers.pretorius2018.curve_checks import dae_vs_wdae_checks
+from lindrop.papers.pretorius2018.curves import dae_vs_wdae
+from lindrop.papers.pretorius2018.figures import draw_dae_vs_wdae
 
 with job(snakemake.log[0]):
     table = dae_vs_wdae()

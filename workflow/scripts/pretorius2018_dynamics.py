@@ -1,9 +1,9 @@
-from lindrop.figures import save
-from lindrop.pretorius2018.curve_checks import dynamics_checks
-from lindrop.pretorius2018.curves import dynamics
-from lindrop.pretorius2018.figures import draw_dynamics
-from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_checks
+from lindrop.output.figures import save
+from lindrop.papers.pretorius2018.curve_checks import dynamics_checks
+from lindrop.papers.pretorius2018.curves import dynamics
+from lindrop.papers.pretorius2018.figures import draw_dynamics
 
 with job(snakemake.log[0]):
     table = dynamics(snakemake.params.seed)

@@ -1,10 +1,10 @@
-from lindrop.pretorius2018.image_sets import (
+from lindrop.base.reporting import job
+from lindrop.papers.pretorius2018.image_sets import (
     SYNTHETIC,
     published_set,
     synthetic_set,
     write_image_set,
 )
-from lindrop.reporting import job
 from lindrop.store.images import read_images
 
 name, params = snakemake.wildcards.images, snakemake.params

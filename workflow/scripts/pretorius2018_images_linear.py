@@ -1,12 +1,12 @@
 import pandas as pd
 
-from lindrop.figures import save
-from lindrop.pretorius2018.image_checks import linear_checks
-from lindrop.pretorius2018.image_figures import draw_linear
-from lindrop.pretorius2018.image_sets import read_image_set
-from lindrop.pretorius2018.linear_images import linear_curves
-from lindrop.reporting import job
-from lindrop.store.checks import write_all_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_all_checks
+from lindrop.output.figures import save
+from lindrop.papers.pretorius2018.image_checks import linear_checks
+from lindrop.papers.pretorius2018.image_figures import draw_linear
+from lindrop.papers.pretorius2018.image_sets import read_image_set
+from lindrop.papers.pretorius2018.linear_images import linear_curves
 
 params, output = snakemake.params, snakemake.output
 

@@ -1,11 +1,11 @@
 import pandas as pd
 
-from lindrop.figures import save
-from lindrop.pretorius2018.curve_checks import rates_checks
-from lindrop.pretorius2018.curves import rate_curves, rate_table
-from lindrop.pretorius2018.figures import draw_rates
-from lindrop.reporting import job
-from lindrop.store.checks import write_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_checks
+from lindrop.output.figures import save
+from lindrop.papers.pretorius2018.curve_checks import rates_checks
+from lindrop.papers.pretorius2018.curves import rate_curves, rate_table
+from lindrop.papers.pretorius2018.figures import draw_rates
 
 with job(snakemake.log[0]):
     curves, rates = rate_curves(), rate_table()

@@ -1,9 +1,9 @@
-from lindrop.figures import save
-from lindrop.pretorius2018.image_checks import network_checks
-from lindrop.pretorius2018.image_curves import network_curves
-from lindrop.pretorius2018.image_figures import draw_networks
-from lindrop.reporting import job
-from lindrop.store.checks import write_all_checks
+from lindrop.base.reporting import job
+from lindrop.claims.check_files import write_all_checks
+from lindrop.output.figures import save
+from lindrop.papers.pretorius2018.image_checks import network_checks
+from lindrop.papers.pretorius2018.image_curves import network_curves
+from lindrop.papers.pretorius2018.image_figures import draw_networks
 from lindrop.store.training_run import read_run
 
 output = snakemake.output

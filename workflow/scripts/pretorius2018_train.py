@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from lindrop.pretorius2018.image_sets import read_image_set
-from lindrop.pretorius2018.networks import network, source_of, train
-from lindrop.reporting import job
+from lindrop.base.reporting import job
+from lindrop.papers.pretorius2018.image_sets import read_image_set
+from lindrop.papers.pretorius2018.networks import network, source_of, train
 from lindrop.store.training_run import write_run
 
 wildcards, params = snakemake.wildcards, snakemake.params

@@ -1,7 +1,7 @@
 from pathlib import Path
 
+from lindrop.base.reporting import job
 from lindrop.data.published_csv import write_published_csv
-from lindrop.reporting import job
 from lindrop.store.split import read_split
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):

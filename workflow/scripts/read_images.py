@@ -1,8 +1,8 @@
 from pathlib import Path
 
+from lindrop.base.reporting import job
 from lindrop.data.fetch import Expected, receipt
 from lindrop.data.images import read_published
-from lindrop.reporting import job
 from lindrop.store.images import write_images
 
 name = snakemake.wildcards.images

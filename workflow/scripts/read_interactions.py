@@ -1,6 +1,6 @@
+from lindrop.base.reporting import job
 from lindrop.data.formats import read_interactions
 from lindrop.data.provenance import verified_by_counts
-from lindrop.reporting import job
 from lindrop.store.interactions import write_interactions
 from lindrop.store.receipt import read_receipt
 

@@ -2,15 +2,15 @@ from pathlib import Path
 
 import yaml
 
-from lindrop.reporting import job
-from lindrop.scorecard.assess import assess
-from lindrop.scorecard.beside import beside
-from lindrop.scorecard.claims import read_papers
-from lindrop.scorecard.media import Figure, Table, caption_of
-from lindrop.scorecard.page import Content, generated, render
-from lindrop.scorecard.provenance import provenance
-from lindrop.store.atomic import atomic
-from lindrop.yaml_files import read_yaml
+from lindrop.base.atomic import atomic
+from lindrop.base.reporting import job
+from lindrop.base.yaml_files import read_yaml
+from lindrop.claims.assess import assess
+from lindrop.claims.media import Figure, Table, caption_of
+from lindrop.claims.page import Content, generated, render
+from lindrop.claims.provenance import provenance
+from lindrop.claims.register import read_papers
+from lindrop.papers.steck2020.beside import beside
 
 files, params = snakemake.input, snakemake.params
 results = Path(snakemake.output[0]).parents[1]

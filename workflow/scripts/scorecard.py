@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from lindrop.reporting import job
-from lindrop.scorecard.assess import assess
-from lindrop.scorecard.claims import read_papers
-from lindrop.scorecard.tables import markdown, scorecard
-from lindrop.store.atomic import atomic
+from lindrop.base.atomic import atomic
+from lindrop.base.reporting import job
+from lindrop.claims.assess import assess
+from lindrop.claims.register import read_papers
+from lindrop.claims.tables import markdown, scorecard
 
 files, results = snakemake.input, Path(snakemake.output.csv).parent
 

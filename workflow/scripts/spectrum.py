@@ -1,8 +1,8 @@
-from lindrop.reporting import job
+from lindrop.base.reporting import job
+from lindrop.models.tuning import usable_ranks
 from lindrop.store.spectrum import write_spectrum
 from lindrop.store.split import read_split_sha256
 from lindrop.store.training import read_training
-from lindrop.tuning import usable_ranks
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
     split, gram = snakemake.input

@@ -1,5 +1,5 @@
+from lindrop.base.reporting import job
 from lindrop.data.split import Protocol, split
-from lindrop.reporting import job
 from lindrop.store.interactions import read_interactions
 from lindrop.store.split import write_split
 

@@ -1,6 +1,6 @@
-from lindrop.figures import save
-from lindrop.reporting import job
-from lindrop.steck2020.solvers import Comparison, draw_solvers
+from lindrop.base.reporting import job
+from lindrop.output.figures import save
+from lindrop.papers.steck2020.solvers import Comparison, draw_solvers
 from lindrop.store.gram import read_gram
 
 with job(snakemake.log[0]):

@@ -2,17 +2,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from lindrop.reporting import job
-from lindrop.steck2020.cosine_checks import cosine_checks
-from lindrop.steck2020.dataset_checks import dataset_checks, shared_entries
-from lindrop.steck2020.experiments import Dataset, published_sets
-from lindrop.steck2020.rank_checks import rank_checks
-from lindrop.steck2020.table1_checks import table1_checks
-from lindrop.store.checks import write_all_checks
+from lindrop.base.reporting import job
+from lindrop.base.yaml_files import read_yaml
+from lindrop.claims.check_files import write_all_checks
+from lindrop.models.tuning import rank_of_table
+from lindrop.papers.steck2020.cosine_checks import cosine_checks
+from lindrop.papers.steck2020.dataset_checks import dataset_checks, shared_entries
+from lindrop.papers.steck2020.experiments import Dataset, published_sets
+from lindrop.papers.steck2020.rank_checks import rank_checks
+from lindrop.papers.steck2020.table1_checks import table1_checks
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
-from lindrop.tuning import rank_of_table
-from lindrop.yaml_files import read_yaml
 
 params, files = snakemake.params, snakemake.input
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from lindrop.figures import save
-from lindrop.reporting import job
-from lindrop.steck2020.ranks import curves, draw_ranks
+from lindrop.base.reporting import job
+from lindrop.output.figures import save
+from lindrop.papers.steck2020.ranks import curves, draw_ranks
 from lindrop.store.metrics import read_metrics
 
 with job(snakemake.log[0]):

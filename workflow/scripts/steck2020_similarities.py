@@ -2,9 +2,9 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from lindrop.figures import save
-from lindrop.reporting import job
-from lindrop.steck2020.similarity import draw_similarities, similarities
+from lindrop.base.reporting import job
+from lindrop.output.figures import save
+from lindrop.papers.steck2020.similarity import draw_similarities, similarities
 from lindrop.store.gram import read_gram
 from lindrop.store.model import read_model
 

@@ -1,10 +1,10 @@
 import pandas as pd
 
+from lindrop.base.reporting import job
+from lindrop.base.yaml_files import read_yaml
 from lindrop.data.provenance import dataset_row
-from lindrop.reporting import job
+from lindrop.output.tables import write_table
 from lindrop.store.split import read_split_facts
-from lindrop.tables import write_table
-from lindrop.yaml_files import read_yaml
 
 with job(snakemake.log[0]):
     published = read_yaml(snakemake.input.paper)

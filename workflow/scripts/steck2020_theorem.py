@@ -1,8 +1,8 @@
 import pandas as pd
 
-from lindrop.figures import save
-from lindrop.reporting import job
-from lindrop.steck2020.theorem import deep_dropout_table, draw_theorem, theorem_curves
+from lindrop.base.reporting import job
+from lindrop.output.figures import save
+from lindrop.papers.steck2020.theorem import deep_dropout_table, draw_theorem, theorem_curves
 
 with job(snakemake.log[0]):
     curves = theorem_curves(snakemake.params.seed)

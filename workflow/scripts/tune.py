@@ -1,9 +1,9 @@
-from lindrop.grids import grid
-from lindrop.reporting import job
-from lindrop.store.atomic import atomic
+from lindrop.base.atomic import atomic
+from lindrop.base.reporting import job
+from lindrop.models.tuning import ranks_of, tune
+from lindrop.ranking.grids import grid
 from lindrop.store.split import read_split_matrix
 from lindrop.store.training import read_training
-from lindrop.tuning import ranks_of, tune
 
 wildcards, params = snakemake.wildcards, snakemake.params
 

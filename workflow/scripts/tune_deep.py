@@ -1,11 +1,11 @@
 from pathlib import Path
 
-from lindrop.errors import UserError
-from lindrop.grids import grid
-from lindrop.reporting import job
-from lindrop.store.atomic import atomic
+from lindrop.base.atomic import atomic
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import job
+from lindrop.models.tuning import tune
+from lindrop.ranking.grids import grid
 from lindrop.store.training import read_deep_training
-from lindrop.tuning import tune
 
 wildcards, params = snakemake.wildcards, snakemake.params
 output = Path(snakemake.output[0])
@@ -14,7 +14,7 @@ checkpoint = output.with_suffix(".checkpoint")
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     try:
-        from lindrop.models.deep.entries import DEEP
+        from lindrop.models.torch.entries import DEEP
     except ModuleNotFoundError as error:
         raise UserError("PyTorch is not installed: run `make deep`") from error
     data = read_deep_training(snakemake.input.split, params.seed, checkpoint)

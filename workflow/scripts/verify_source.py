@@ -1,7 +1,7 @@
 from pathlib import Path
 
+from lindrop.base.reporting import job
 from lindrop.data.fetch import Expected, receipt
-from lindrop.reporting import job
 from lindrop.store.receipt import write_receipt
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):

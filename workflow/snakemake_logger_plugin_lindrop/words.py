@@ -54,6 +54,6 @@ def last_words(log: str | None, since: float) -> str | None:
 
 
 def seconds_left(words: str | None) -> float:
-    """The time left that a line of `lindrop.reporting.Progress` ends with, 0 if there is none."""
+    """The time left that a line of `base.reporting.Progress` ends with, 0 if there is none."""
     found = re.search(r"([\d,]+) s left$", words or "")
     return float(found[1].replace(",", "")) if found else 0.0

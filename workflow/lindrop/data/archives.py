@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lindrop.errors import UserError
-from lindrop.reporting import Progress, logger
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import Progress, logger
 
 GZIP_MAGIC = b"\x1f\x8b"
 NOT_TEXT = {

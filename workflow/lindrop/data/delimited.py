@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from lindrop.base.errors import UserError
 from lindrop.data.archives import Member, only_member, opened
 from lindrop.data.interactions import Interactions, RawCounts, from_codes, unified
-from lindrop.errors import UserError
 
 BLOCK_BYTES = 16 << 20
 ID = pa.dictionary(pa.int32(), pa.string())

@@ -16,9 +16,9 @@ from typing import Any
 import requests
 import urllib3
 
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import Progress, logger
 from lindrop.data.archives import first_bytes, is_web_page
-from lindrop.errors import UserError
-from lindrop.reporting import Progress, logger
 
 BLOCK_BYTES = 1 << 16  # a broken connection loses the block that it broke in
 ATTEMPTS = 6

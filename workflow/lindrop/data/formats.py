@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from lindrop.base.errors import UserError
 from lindrop.data import delimited, movielens, msd, netflix
 from lindrop.data.delimited import Columns
 from lindrop.data.interactions import Interactions
-from lindrop.errors import UserError
 
 PUBLISHED = {"movielens": movielens.read, "netflix": netflix.read, "msd": msd.read}
 TABLES = ("csv", "tsv", "parquet")

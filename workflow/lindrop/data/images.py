@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lindrop.base.errors import UserError
 from lindrop.data.archives import GZIP_MAGIC, REMEDY, first_bytes, is_web_page, readable
 from lindrop.data.tars import tar_members
-from lindrop.errors import UserError
 
 Bytes = npt.NDArray[np.uint8]
 

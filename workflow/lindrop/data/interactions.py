@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lindrop.errors import UserError
+from lindrop.base.errors import UserError
 
 Codes = npt.NDArray[np.int32]
 Ids = npt.NDArray[np.object_]

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lindrop.data.split import Split
-from lindrop.figures import COLOURS, panels
+from lindrop.output.figures import COLOURS, panels
 
 POINTS = 60  # per curve, evenly spaced on a logarithmic axis
 SIDES = {

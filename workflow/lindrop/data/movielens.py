@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from lindrop.base.errors import UserError
 from lindrop.data.archives import Member, only_member, opened
 from lindrop.data.delimited import CSV, Columns, Layout, read_member
 from lindrop.data.interactions import Interactions
-from lindrop.errors import UserError
 
 COLUMNS = Columns("userId", "movieId", "rating")
 # `user::item::rating::time`, seen by a parser of one-byte delimiters as every other column empty

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import Progress
 from lindrop.data.archives import members, opened, readable
 from lindrop.data.delimited import ID
 from lindrop.data.interactions import Codes, Interactions, RawCounts, from_codes, unified
 from lindrop.data.tars import is_tar_file, opener, tar_members
-from lindrop.errors import UserError
-from lindrop.reporting import Progress
 
 FILM_FILES = r"mv_\d+\.txt"
 COMBINED_FILES = r"combined_data_\d+\.txt"

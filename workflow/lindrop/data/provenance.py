@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from lindrop.base.errors import UserError
 from lindrop.data.interactions import RawCounts
 from lindrop.data.split import Counts, Protocol
-from lindrop.errors import UserError
 
 Facts = tuple[Counts, Protocol, dict[str, Any]]
 

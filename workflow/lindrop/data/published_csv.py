@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv
 
+from lindrop.base.atomic import atomic
 from lindrop.data.split import Events, Split
-from lindrop.store.atomic import atomic
 
 FILES = {
     "train": "train.csv",

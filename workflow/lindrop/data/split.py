@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from lindrop.base.errors import UserError
 from lindrop.data.interactions import Codes, Ids, Interactions
-from lindrop.errors import UserError
 
 MIN_ROWS_TO_HOLD_OUT = 5  # a user with fewer rows keeps them all as fold-in
 

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lindrop.base.errors import UserError
 from lindrop.data.archives import GZIP_MAGIC, HEAD_BYTES, REMEDY, first_bytes, is_tar, readable
-from lindrop.errors import UserError
 
 END_BYTES = 1024  # two blocks of zeros
 DRAIN_BYTES = 1 << 20

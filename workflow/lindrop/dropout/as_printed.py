@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.equalise import equalised_factors
 from lindrop.dropout.optimum import shrunk, threshold, top_singular
 

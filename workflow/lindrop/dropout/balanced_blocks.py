@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.equalise import equalizer, universal_equalizer
 from lindrop.dropout.k_support import rho_of
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.balanced_blocks import balanced_root, fewest_blocks
 from lindrop.dropout.k_support import prox, squared_norm
 from lindrop.dropout.objective import keep_of, lam_of

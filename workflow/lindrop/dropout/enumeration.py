@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 
 
 def outcomes(coins: int, heads: float) -> tuple[Matrix, Vector]:

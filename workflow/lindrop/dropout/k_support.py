@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 
 NormRule = Callable[[Vector, int], Vector]  # of a and r: ‖a‖²
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.equalise import equalizer
 from lindrop.dropout.objective import squared_norms, tied_objective
 

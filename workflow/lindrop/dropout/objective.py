@@ -6,7 +6,7 @@ Where weights are tied, U = V. Dropout keeps a node with probability θ; λ = (1
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 
 
 def lam_of(keep: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import svds
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.equalise import equalised_factors
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 
 
 class Scheme(NamedTuple):

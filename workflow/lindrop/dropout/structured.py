@@ -7,7 +7,7 @@ as printed stand beside what enumeration of all masks confirms.
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.objective import lam_of, squared_norms
 
 

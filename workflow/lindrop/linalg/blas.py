@@ -16,8 +16,8 @@ import numpy as np
 import scipy.linalg.cython_blas as cython_blas
 import scipy.linalg.cython_lapack as cython_lapack
 
-from lindrop.arrays import Matrix
-from lindrop.errors import Unsolvable
+from lindrop.base.arrays import Matrix
+from lindrop.base.errors import Unsolvable
 
 _PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 _REAL = {"s": ctypes.c_float, "d": ctypes.c_double}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
 from lindrop.linalg.blas import invert_small, product_into
 
 PIVOTS = 320  # eliminated at once: enough for the rate of matrix products, small beside n

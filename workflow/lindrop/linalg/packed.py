@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.linalg.blas import NotPositiveDefinite
 from lindrop.linalg.inverse import invert_lower, mirror_lower, subtract_lower
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg as sl
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.base.reporting import logger
 from lindrop.linalg.blas import product, product_into
-from lindrop.reporting import logger
 
 DENSE = 2000  # decomposed whole up to here
 BLOCK = 128

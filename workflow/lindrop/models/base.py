@@ -4,26 +4,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from lindrop.arrays import Matrix, Vector
-from lindrop.cost import NO_COST, Cost
-from lindrop.errors import UserError
-from lindrop.gram import gram_matrix
-from lindrop.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.base.cost import NO_COST, Cost
+from lindrop.base.errors import UserError
+from lindrop.linalg.gram import gram_matrix
+from lindrop.linalg.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
+from lindrop.ranking.evaluation import Model
 
 FLOAT32 = np.dtype(np.float32)
-
-
-class Model(Protocol):
-    def scores(self, x: sp.csr_array) -> Array:
-        """A new array, users × items, of what each row of X predicts."""
 
 
 @dataclass(frozen=True)

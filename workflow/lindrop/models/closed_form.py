@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
 from lindrop.models.base import Fit, LowRank, Training, dropout_penalty

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.base import Fit, FullRank, Training, dropout_penalty
 from lindrop.models.precision import inverted

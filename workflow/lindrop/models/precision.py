@@ -3,13 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from lindrop.arrays import Vector
-from lindrop.errors import Unsolvable, UserError
+from lindrop.base.arrays import Vector
+from lindrop.base.errors import Unsolvable, UserError
+from lindrop.base.memory import available_bytes, retry_gets_more, solver_bytes
+from lindrop.base.reporting import logger
 from lindrop.linalg.blas import NotPositiveDefinite
 from lindrop.linalg.packed import NOISE, PackedGram
-from lindrop.memory import available_bytes, retry_gets_more, solver_bytes
 from lindrop.models.base import Training
-from lindrop.reporting import logger
 
 SEEN = 1e-5  # error of B that ranking metrics may show in their fifth digit
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lindrop.errors import UserError
-from lindrop.memory import require_memory, solver_bytes
+from lindrop.base.errors import UserError
+from lindrop.base.memory import require_memory, solver_bytes
+from lindrop.base.reporting import logger
 from lindrop.models.base import Fit, LowRank, Training
 from lindrop.models.closed_form import fit_dropout_l2, fit_product_l2, fit_weight_decay
 from lindrop.models.edlae.fit import fit_edlae, fit_zero_diagonal
@@ -16,7 +17,6 @@ from lindrop.models.popularity import fit_popularity
 from lindrop.models.sampled import fit_sampled
 from lindrop.models.slim.fit import fit_slim
 from lindrop.models.wmf import fit_wmf
-from lindrop.reporting import logger
 
 RESTED = 2e-3  # relative change of the sampled loss over the last tenth of the epochs
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from numba import njit
 
-from lindrop.kernels import sparse_times_dense
-from lindrop.parallel import over_blocks
-from lindrop.reporting import Progress
+from lindrop.base.parallel import over_blocks
+from lindrop.base.reporting import Progress
+from lindrop.linalg.kernels import sparse_times_dense
 
 Matrix = npt.NDArray[np.float32]
 

@@ -6,12 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from lindrop.arrays import Matrix
-from lindrop.errors import UserError
-from lindrop.kernels import Array, Csr, compiled, csr
+from lindrop.base.arrays import Matrix
+from lindrop.base.errors import UserError
+from lindrop.base.parallel import over_blocks, thread_count
+from lindrop.base.reporting import Progress, logger
+from lindrop.linalg.kernels import Array, Csr, compiled, csr
 from lindrop.models.base import Fit, Training
-from lindrop.parallel import over_blocks, thread_count
-from lindrop.reporting import Progress, logger
 
 USERS = 16  # folded in at a time
 

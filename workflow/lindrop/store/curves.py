@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lindrop.store.atomic import atomic
+from lindrop.base.atomic import atomic
 
 
 def write_curves(path: str | Path, curves: pd.DataFrame) -> None:

@@ -19,10 +19,10 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from lindrop.arrays import Matrix
-from lindrop.errors import UserError
-from lindrop.gram import needed_bytes, require_exact
-from lindrop.memory import require_memory
+from lindrop.base.arrays import Matrix
+from lindrop.base.errors import UserError
+from lindrop.base.memory import require_memory
+from lindrop.linalg.gram import needed_bytes, require_exact
 from lindrop.store.hdf5 import create_file, open_file
 
 KIND = "gram/1"

@@ -10,9 +10,9 @@ from typing import Any
 import h5py
 import numpy.typing as npt
 
+from lindrop.base.atomic import atomic
+from lindrop.base.errors import UserError
 from lindrop.data.interactions import Ids
-from lindrop.errors import UserError
-from lindrop.store.atomic import atomic
 
 CHUNK = 1 << 18
 SPARE_BYTES = 1 << 16  # HDF5's own structures

@@ -10,12 +10,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from lindrop.cost import Cost
-from lindrop.evaluation import METRICS
+from lindrop.base.cost import Cost
 from lindrop.models.base import Fit
+from lindrop.models.tuning import Tested
+from lindrop.ranking.metrics import METRICS
 from lindrop.store.hdf5 import create_file, open_file
 from lindrop.store.model import write_history
-from lindrop.tuning import Tested
 
 KIND = "metrics/2"
 

@@ -22,13 +22,13 @@ import h5py
 import numpy as np
 import scipy.sparse as sp
 
+from lindrop.base.errors import UserError
 from lindrop.data.interactions import Ids
-from lindrop.errors import UserError
-from lindrop.evaluation import top_items
-from lindrop.kernels import Array
-from lindrop.models.base import Fit, FullRank, LowRank, Model, Popularity, SparseItems
-from lindrop.models.deep.model import Perceptron
+from lindrop.linalg.kernels import Array
+from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
+from lindrop.models.torch.model import Perceptron
 from lindrop.models.wmf import WeightedFactors
+from lindrop.ranking.evaluation import Model, top_items
 from lindrop.store.hdf5 import create_file, open_file, read_ids, write_ids
 
 KIND = "model/1"

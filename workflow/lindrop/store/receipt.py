@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lindrop.store.atomic import atomic
+from lindrop.base.atomic import atomic
 
 
 def write_receipt(path: str | Path, receipt: Mapping[str, Any]) -> None:

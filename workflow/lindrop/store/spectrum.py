@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from lindrop.errors import UserError
+from lindrop.base.errors import UserError
 from lindrop.store.hdf5 import create_file, open_file
 
 KIND = "spectrum/1"

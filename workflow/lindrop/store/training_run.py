@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from lindrop.base.reporting import logger
 from lindrop.dropout.autoencoders.training import Run
 from lindrop.dropout.autoencoders.weights import Weights
-from lindrop.reporting import logger
 from lindrop.store.hdf5 import create_file, open_file
 
 KIND = "training/1"

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import Progress
 from lindrop.data.interactions import Codes, Ids, Interactions, RawCounts
 from lindrop.data.synthetic.arrays import ITEM_BITS, Ints, is_first, rank_in_run
 from lindrop.data.synthetic.catalogue import draw_catalogue
 from lindrop.data.synthetic.recipe import Recipe
 from lindrop.data.synthetic.sessions import draw_block
-from lindrop.errors import UserError
-from lindrop.reporting import Progress
 
 # Each block of users has its own random stream: changing this changes every dataset.
 USERS_PER_BLOCK = 20_000

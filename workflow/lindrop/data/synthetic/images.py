@@ -7,7 +7,7 @@ spectrum has no edges and no objects, but what a linear network sees of images: 
 import numpy as np
 import numpy.typing as npt
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
 
 CONTRAST = 0.25  # standard deviation of a pixel; 5 % of them are cut off at black or white
 STRETCH = 1.5  # of the fields along a row: landscapes are wider than high

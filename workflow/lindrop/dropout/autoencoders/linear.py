@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lindrop.arrays import Vector
+from lindrop.base.arrays import Vector
 from lindrop.dropout.autoencoders.weights import Weights
 
 

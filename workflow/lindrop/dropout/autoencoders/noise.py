@@ -6,7 +6,7 @@ the transform of Box and Muller, to which float32 has no tail beyond 6.7 standar
 
 import numpy as np
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
 
 UNIT = np.float32(2.0**-31)  # of a signed integer of 32 bits
 AT_ONCE = 24_000  # numbers: a larger array comes from the system, page by page, every time

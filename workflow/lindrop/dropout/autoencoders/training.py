@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
 from lindrop.dropout.autoencoders.nonlinear import Activation, Modes, Noise, full_pass, mapping
 from lindrop.dropout.autoencoders.weights import Weights, normal_weights
 

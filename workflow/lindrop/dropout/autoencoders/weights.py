@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lindrop.arrays import Matrix
-from lindrop.errors import UserError
+from lindrop.base.arrays import Matrix
+from lindrop.base.errors import UserError
 
 
 class Weights(NamedTuple):

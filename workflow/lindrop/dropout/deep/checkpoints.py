@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from lindrop.errors import UserError
-from lindrop.reporting import logger
-from lindrop.store.atomic import atomic
+from lindrop.base.atomic import atomic
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import logger
 
 SOURCE = "source"
 State = dict[str, Any]  # of tensors, numbers and containers of them: nothing else is loaded

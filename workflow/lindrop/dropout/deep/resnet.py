@@ -7,7 +7,7 @@ here, but nothing is changed for them: 28×28 is 7×7 after the stem and 1×1 at
 import torch
 from torch import Tensor, nn
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
 
 EXPANSION = 4  # outputs of a Bottleneck over its width
 COLOURS = 3

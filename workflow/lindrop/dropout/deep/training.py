@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import Progress, logger
 from lindrop.dropout.deep import checkpoints
 from lindrop.dropout.samplers import Scheme
 from lindrop.dropout.structured import objective
-from lindrop.errors import UserError
-from lindrop.reporting import Progress, logger
 
 SAVED_SECONDS = 120.0
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import kve
 
-from lindrop.arrays import Vector
+from lindrop.base.arrays import Vector
 
 
 def log_bessel(order: float, z: Vector) -> tuple[Vector, Vector]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.dynamics.modes import Mode, Pair, flow
 
 

@@ -6,7 +6,7 @@ component of the noise has mean 0 and variance s².
 
 import numpy as np
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
 
 
 def loss(x: Matrix, corrupted: Matrix, w1: Matrix, w2: Matrix) -> Matrix:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 
 Values = float | Vector  # one number or many
 Pair = tuple[Vector, Vector]  # w₁ and w₂, or what belongs to each

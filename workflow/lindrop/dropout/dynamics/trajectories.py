@@ -12,7 +12,7 @@ and where P = 0, the equation is logistic; elsewhere modified Bessel functions s
 
 import numpy as np
 
-from lindrop.arrays import Vector
+from lindrop.base.arrays import Vector
 from lindrop.dropout.dynamics.bessel import log_bessel
 from lindrop.dropout.dynamics.modes import Mode, Pair, Values
 

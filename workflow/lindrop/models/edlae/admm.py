@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.edlae.objective import Problem, row_products, symmetric_inverse
 

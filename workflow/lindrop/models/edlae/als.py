@@ -6,11 +6,11 @@ import numpy as np
 from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator, minres
 
-from lindrop.arrays import Matrix, Vector
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.base.reporting import logger
 from lindrop.linalg.blas import product_into
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.edlae.objective import Problem, row_products, symmetric_inverse
-from lindrop.reporting import logger
 
 STEPS = 2000  # of MINRES at most
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lindrop.arrays import Matrix
+from lindrop.base.arrays import Matrix
 from lindrop.models.base import dropout_penalty
 
 START_SCALE = 1e-4

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as sl
 
-from lindrop.arrays import Matrix, Vector
-from lindrop.errors import Unsolvable
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.base.errors import Unsolvable
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ and the items that would move most join it.
 
 import numpy as np
 
-from lindrop.kernels import Array, compiled
+from lindrop.linalg.kernels import Array, compiled
 
 FEWEST = 32  # items that join the working set at once; it doubles at most
 SWEEPS = 10_000  # of a working set at most

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from lindrop.arrays import Matrix
-from lindrop.errors import UserError
-from lindrop.kernels import Array
+from lindrop.base.arrays import Matrix
+from lindrop.base.errors import UserError
+from lindrop.base.parallel import map_blocks
+from lindrop.base.reporting import Progress, logger
+from lindrop.linalg.kernels import Array
 from lindrop.models.base import Fit, SparseItems, Training
 from lindrop.models.slim.coordinates import solve_columns
-from lindrop.parallel import map_blocks
-from lindrop.reporting import Progress, logger
 
 COLUMNS = 32  # solved at once by a thread, in that many dense rows
 

@@ -1,0 +1,116 @@
+"""What a long job says while it works, and how it says that it failed."""
+
+import errno
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lindrop.base.errors import UserError
+
+logger = logging.getLogger("lindrop")
+
+
+@contextmanager
+def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
+    """Run one workflow job: its messages go to `log`, its failure is one line there and on stderr.
+
+    `about` names the dataset, so that a line is understood without its context. Errors that a user
+    can put right end the process with exit code 1 and no traceback; anything else is a bug and
+    keeps its traceback, in the log as well.
+    """
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(log, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logging.raiseExceptions = False  # a log that cannot be written must not hide why
+    prefix = f"{about}: " if about else ""
+    hooks = sys.excepthook, sys.unraisablehook
+    # h5py prints a traceback for every object that it cannot close on a full disk: to the log
+    sys.excepthook = lambda kind, error, trace: logger.info("while closing: %s", error)
+    sys.unraisablehook = lambda ignored: logger.info("while closing: %s", ignored.exc_value)
+    try:
+        yield logger
+    except UserError as error:
+        _report(f"{prefix}{error}")
+        raise SystemExit(1) from error
+    except KeyboardInterrupt:
+        logger.info("interrupted")
+        raise SystemExit(130) from None
+    except MemoryError as error:
+        _report(
+            f"{prefix}out of memory ({error}): use a machine with more memory or a smaller dataset"
+        )
+        raise SystemExit(1) from error
+    except Exception as error:
+        if _disk_is_full(error):
+            file = getattr(error, "filename", None) or "an output"
+            _report(f"{prefix}disk full while writing {file}: free some space and rerun")
+            os._exit(1)  # HDF5 crashes when it closes, at exit, a file that it could not write
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            _report(f"{prefix}{error.filename}: {error.strerror}")
+            raise SystemExit(1) from error
+        logger.exception("unexpected error")
+        raise
+    finally:
+        sys.excepthook, sys.unraisablehook = hooks
+        logger.removeHandler(handler)
+        handler.close()
+
+
+def _disk_is_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, is the disk's: HDF5 wraps it in several ways."""
+    if error is None:
+        return False
+    return (
+        getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        or "No space left" in str(error)
+        or _disk_is_full(error.__cause__ or error.__context__)
+    )
+
+
+def _report(message: str) -> None:
+    logger.error("error: %s", message)
+    print(f"lindrop: error: {message}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """A line in the log every few seconds: how far, how fast, how long to go."""
+
+    def __init__(self, what: str, total: int | None, *, unit: str = "MB", every: float = 5.0):
+        self.what, self.total, self.every = what, total, every
+        self.unit, self.scale = unit, 1e6 if unit == "MB" else 1.0
+        self.done = 0
+        self.start = self.last = time.monotonic()
+        self.offset = 0
+
+    def advance(self, amount: int) -> None:
+        self.done += amount
+        now = time.monotonic()
+        if now - self.last >= self.every:
+            self.last = now
+            logger.info("%s", self)
+
+    def resume_at(self, done: int) -> None:
+        """Start from work that an earlier run already did: it does not count for the speed."""
+        self.done = self.offset = done
+
+    def __str__(self) -> str:
+        elapsed = max(time.monotonic() - self.start, 1e-9)
+        rate = (self.done - self.offset) / elapsed
+        amount = f"{self.done / self.scale:,.0f}"
+        speed = f"{rate / self.scale:,.1f} {self.unit}/s"
+        if self.unit != "MB" and 0 < rate < 0.5:
+            speed = f"{1 / rate:,.0f} s each"
+        if not self.total:
+            return f"{self.what}: {amount} {self.unit}, {speed}"
+        share = f"{100 * self.done / self.total:.0f} %"
+        left = (
+            f"{max(self.total - self.done, 0) / rate:,.0f} s left" if rate else "time left unknown"
+        )
+        total = f"{self.total / self.scale:,.0f}"
+        return f"{self.what}: {amount} of {total} {self.unit} ({share}), {speed}, {left}"

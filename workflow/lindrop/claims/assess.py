@@ -1,0 +1,89 @@
+"""Every claim and erratum with its checks and the verdict that follows from them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from lindrop.base.errors import UserError
+from lindrop.claims.check_files import read_checks
+from lindrop.claims.checks import Check
+from lindrop.claims.register import Claim, Erratum, Paper
+from lindrop.claims.verdicts import Verdict, strictness, verdict
+
+Entry = TypeVar("Entry", Claim, Erratum)
+
+
+@dataclass(frozen=True)
+class Assessed(Generic[Entry]):
+    entry: Entry
+    checks: tuple[Check, ...]
+    verdict: Verdict
+
+    @property
+    def telling(self) -> Check | None:
+        """The check to show where there is room for one: the first that fails, else the first."""
+        return next(
+            (check for check in self.checks if not check.holds), next(iter(self.checks), None)
+        )
+
+
+@dataclass(frozen=True)
+class AssessedPaper:
+    paper: Paper
+    claims: tuple[Assessed[Claim], ...]
+    errata: tuple[Assessed[Erratum], ...]
+
+    def errata_of(self, claim: Claim) -> tuple[str, ...]:
+        """The errata whose checks decide on the claim, too."""
+        return tuple(
+            erratum.entry.id
+            for erratum in self.errata
+            if set(erratum.entry.checks) & set(claim.checks)
+        )
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        return Counter(claim.verdict for claim in self.claims)
+
+
+def assess(paper: Paper, folder: Path) -> AssessedPaper:
+    """By the files <folder>/<paper>/<check>.json; what has a missing one is not run."""
+    found = {
+        name: tuple(read_checks(file))
+        for name in paper.checks
+        if (file := folder / paper.id / f"{name}.json").is_file()
+    }
+    for claim in paper.claims:
+        _refuse_loose(claim, [check for name in claim.checks for check in found.get(name, ())])
+    return AssessedPaper(
+        paper,
+        tuple(
+            Assessed(claim, *_decide(claim.checks, found, claim.opposite is None))
+            for claim in paper.claims
+        ),
+        tuple(Assessed(erratum, *_decide(erratum.checks, found)) for erratum in paper.errata),
+    )
+
+
+def _decide(
+    names: Iterable[str], found: dict[str, tuple[Check, ...]], mendable: bool = True
+) -> tuple[tuple[Check, ...], Verdict]:
+    checks = tuple(check for name in names for check in found.get(name, ()))
+    complete = all(name in found for name in names)
+    return checks, verdict(checks, mendable) if complete else Verdict.NOT_RUN
+
+
+def _refuse_loose(claim: Claim, checks: Sequence[Check]) -> None:
+    for check in checks:
+        if strictness(check) > claim.tolerance:
+            raise UserError(
+                f"config/claims/{claim.paper}.yaml: {claim.id}: a check uses a tolerance of "
+                f"{strictness(check):.2g}, more than {claim.tolerance:g}: {check.what}"
+            )
+
+
+def total(papers: Iterable[AssessedPaper]) -> Counter[Verdict]:
+    """How many claims have which verdict."""
+    return sum((paper.counts for paper in papers), Counter())

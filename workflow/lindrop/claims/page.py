@@ -1,0 +1,115 @@
+"""results/report/index.html: everything of one run on a page that is one file."""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+from markupsafe import Markup
+
+from lindrop.claims.assess import AssessedPaper, total
+from lindrop.claims.comparison import Comparison
+from lindrop.claims.evidence import DATA, SYMBOL, PaperView, asked, shown, view
+from lindrop.claims.maths import typeset
+from lindrop.claims.media import Figure, Table, by_paper, download, paper_of, pieces
+from lindrop.claims.provenance import Provenance
+from lindrop.claims.tables import right_of
+from lindrop.claims.verdicts import MEANING, Verdict
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the page shows, as plain data."""
+
+    papers: Sequence[AssessedPaper]
+    figures: Sequence[Figure]
+    tables: Sequence[Table]
+    table1: Comparison
+    provenance: Provenance
+    config: Mapping[str, Any]
+
+
+def generated(config: Mapping[str, Any]) -> set[str]:
+    """The datasets of a configuration that are no real ones."""
+    datasets = config.get("datasets", {})
+    return {name for name, entry in datasets.items() if entry["source"]["format"] == "synthetic"}
+
+
+def render(content: Content, templates: Path) -> str:
+    """By <templates>/page.html.j2; every text is escaped, style and script are the project's."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= FILTERS
+    script = (templates / "page.js").read_text(encoding="utf-8")
+    html: str = environment.get_template("page.html.j2").render(
+        **_context(content),
+        style=Markup((templates / "page.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        digest=_digest(script),
+    )
+    return html
+
+
+def _digest(script: str) -> str:
+    """By which the page allows this script and no other."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def _context(content: Content) -> dict[str, Any]:
+    figures, tables = content.figures, content.tables
+    papers = [
+        view(paper, [figure.id for figure in figures], [table.id for table in tables])
+        for paper in content.papers
+    ]
+    return {
+        "papers": papers,
+        "verdicts": list(Verdict),
+        "counts": total(content.papers),
+        "meaning": MEANING,
+        "symbol": SYMBOL,
+        "data": DATA,
+        "kinds": _kinds(papers),
+        "figures": {figure.id: figure for figure in figures},
+        "tables": {table.id: table for table in tables},
+        "gallery": list(by_paper(figures)),
+        "table1": content.table1,
+        "metrics": content.table1.metrics,
+        "provenance": content.provenance,
+        "generated": sorted(generated(content.config)),
+        "config": yaml.safe_dump(dict(content.config), sort_keys=False, allow_unicode=True),
+        "seed": content.config["seed"],
+        "paper_of": paper_of,
+        "download": download,
+    }
+
+
+def _kinds(papers: Sequence[PaperView]) -> list[str]:
+    return sorted({claim.assessed.entry.kind for paper in papers for claim in paper.claims})
+
+
+def duration(seconds: float) -> str:
+    """Such as `2 h 5 min`, `3 min 20 s` or `4.5 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+FILTERS = {
+    "asked": asked,
+    "duration": duration,
+    "pieces": pieces,
+    "right": right_of,
+    "shown": shown,
+    "typeset": typeset,
+}

@@ -1,0 +1,91 @@
+"""results/scorecard.csv for programs and results/scorecard.md for readers."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from lindrop.claims.assess import Assessed, AssessedPaper, total
+from lindrop.claims.checks import CORRECTED, Check
+from lindrop.claims.register import Claim
+from lindrop.claims.verdicts import MEANING, WRONG, Verdict
+
+
+def scorecard(papers: Iterable[AssessedPaper]) -> pd.DataFrame:
+    """One line per claim, in the papers' order."""
+    return pd.DataFrame([line for paper in papers for line in _lines(paper)])
+
+
+def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
+    return [
+        {
+            "paper": claim.entry.paper,
+            "claim": claim.entry.id,
+            "where": claim.entry.where,
+            "kind": claim.entry.kind,
+            "says": claim.entry.says,
+            "verdict": claim.verdict.value,
+            "right": right_of(claim),
+            "checks": len(claim.checks),
+            "hold": sum(check.holds for check in claim.checks),
+            "evidence": described(claim.telling) if claim.telling else "",
+            "errata": " ".join(assessed.errata_of(claim.entry)),
+            "run": claim.entry.run if claim.verdict is Verdict.NOT_RUN else "",
+        }
+        for claim in assessed.claims
+    ]
+
+
+def right_of(claim: Assessed[Claim]) -> str:
+    """What is so instead, where numbers bear out that and not the claim as printed."""
+    borne_out = all(check.holds for check in claim.checks if check.form == CORRECTED)
+    return (claim.entry.right or "") if claim.verdict in WRONG and borne_out else ""
+
+
+def described(check: Check) -> str:
+    """Such as `gap (as printed): 0.3, at most 0.2 ± 0.05: fails`."""
+    bound = f"{check.relation} {number(check.expected)}"
+    if check.tolerance:
+        bound += f" ± {check.tolerance:.2g}"
+    return f"{check.what} ({check.form}): {number(check.computed)}, {bound}: {check.verdict}"
+
+
+def number(value: float) -> str:
+    """Four digits, as text."""
+    return f"{value:.4g}"
+
+
+def summary(papers: Sequence[AssessedPaper]) -> str:
+    """One line: how many claims have which verdict."""
+    counts = total(papers)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+    return f"{sum(counts.values())} claims of {len(papers)} papers: {', '.join(parts)}."
+
+
+def markdown(papers: Sequence[AssessedPaper]) -> str:
+    """Counts first, then a table per paper."""
+    counts = pd.DataFrame(
+        [
+            {"paper": paper.paper.title} | {verdict: paper.counts[verdict] for verdict in Verdict}
+            for paper in papers
+        ]
+    )
+    meanings = "\n".join(f"- **{verdict}**: {MEANING[verdict]}." for verdict in Verdict)
+    tables = "\n\n".join(_section(paper) for paper in papers)
+    return (
+        f"# Scorecard\n\n{summary(papers)}\n\n{_table(counts)}\n\n{meanings}\n\n"
+        f"Every check with its numbers: `report/index.html`, `experiments/<paper>/`.\n\n{tables}\n"
+    )
+
+
+def _section(paper: AssessedPaper) -> str:
+    shown = scorecard([paper])[["where", "says", "verdict", "right", "evidence", "errata"]]
+    return (
+        f"## {paper.paper.authors}: {paper.paper.title}\n\n{paper.paper.venue}\n\n{_table(shown)}"
+    )
+
+
+def _table(frame: pd.DataFrame) -> str:
+    plain = frame.map(lambda value: str(value).replace("|", r"\|").replace("\n", " "))
+    text: str = plain.to_markdown(index=False, disable_numparse=True)
+    return text

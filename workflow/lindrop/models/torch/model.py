@@ -1,0 +1,58 @@
+"""A trained autoencoder: plain arrays, whose scores need no PyTorch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.linalg.kernels import Array
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """Layers h ← h W + b, some of them followed by tanh; what the last one gives are the scores."""
+
+    weights: tuple[Matrix, ...]
+    biases: tuple[Vector, ...]
+    tanh: tuple[bool, ...]
+    normalised: bool  # whether every user's row has length 1 before it enters
+
+    def scores(self, x: sp.csr_array) -> Matrix:
+        h: Any = normalised(x) if self.normalised else x.astype(np.float32)
+        for weights, bias, tanh in zip(self.weights, self.biases, self.tanh, strict=True):
+            h = h @ weights
+            h += bias
+            if tanh:
+                np.tanh(h, out=h)
+        scores: Matrix = h
+        return scores
+
+    def parts(self) -> dict[str, Array]:
+        """All of it by name, as a file keeps it."""
+        named = {"tanh": np.array(self.tanh), "normalised": np.array(self.normalised)}
+        for number, (weights, bias) in enumerate(zip(self.weights, self.biases, strict=True), 1):
+            named |= {f"weights_{number}": weights, f"bias_{number}": bias}
+        return named
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Array]) -> "Perceptron":
+        """From its `parts`."""
+        numbers = range(1, len(parts["tanh"]) + 1)
+        return cls(
+            tuple(parts[f"weights_{number}"] for number in numbers),
+            tuple(parts[f"bias_{number}"] for number in numbers),
+            tuple(map(bool, parts["tanh"])),
+            bool(parts["normalised"]),
+        )
+
+
+def normalised(x: sp.csr_array) -> sp.csr_array:
+    """Every row divided by its length; an empty one stays empty."""
+    x = x.astype(np.float32)  # a copy
+    users = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    squares = np.bincount(users, x.data.astype(np.float64) ** 2, x.shape[0])
+    x.data /= np.sqrt(squares)[users]
+    return x

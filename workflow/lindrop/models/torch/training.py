@@ -1,0 +1,177 @@
+"""Adam on batches of users; the epoch that ranks the validation users best is the result.
+
+As Liang 2018 trains: every epoch takes all users in a new order, then the nDCG@100 of the
+validation users is measured, and the best network is kept. `patience` ends a training that has gone
+that many epochs without a better one.
+"""
+
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from lindrop.base.cost import Cost, peak_bytes
+from lindrop.base.errors import Unsolvable, UserError
+from lindrop.base.reporting import Progress, logger
+from lindrop.dropout.deep import checkpoints
+from lindrop.models.base import Validation
+from lindrop.models.torch.model import Perceptron
+from lindrop.models.torch.networks import Autoencoder, Batch
+from lindrop.ranking.evaluation import evaluate, summary
+from lindrop.ranking.metrics import CRITERION
+
+SAVED_SECONDS = 5.0  # a checkpoint follows an epoch, but not every one of short epochs
+
+History = list[dict[str, float]]
+
+
+class Settings(NamedTuple):
+    """What a training depends on beside network and data; the published values."""
+
+    epochs: int = 200
+    batch: int = 500
+    learning_rate: float = 1e-3
+    patience: int = 200
+    seed: int = 1  # of order, dropout and noise
+    threads: int = 2  # the last digits depend on it, so it must not follow the machine's cores
+
+
+class Trained(NamedTuple):
+    """The best network, a row per epoch, and what the epochs of earlier processes took."""
+
+    model: Perceptron
+    history: History
+    earlier: Cost
+
+
+class _Training:
+    """A network and whatever else an epoch changes."""
+
+    def __init__(self, network: Autoencoder, x: sp.csr_array, settings: Settings):
+        self.network, self.x, self.settings = network, x, settings
+        self.optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+        self.history: History = []
+        self.seconds = 0.0
+        self.megabytes = 0.0  # of earlier processes
+        self.best = network.perceptron()
+
+    @property
+    def epochs(self) -> int:
+        return len(self.history)
+
+    @property
+    def best_epoch(self) -> int:
+        return best_epoch(self.history)
+
+    @property
+    def done(self) -> bool:
+        ended = out_of_patience(self.history, self.settings)
+        return self.epochs == self.settings.epochs or ended
+
+    def state(self) -> checkpoints.State:
+        return {
+            "network": self.network.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "history": self.history,
+            "seconds": self.seconds,
+            "megabytes": max(self.megabytes, peak_bytes() / 1e6),
+            "best": {name: torch.from_numpy(part) for name, part in self.best.parts().items()},
+        }
+
+    def restore(self, state: checkpoints.State) -> None:
+        self.network.load_state_dict(state["network"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.history = state["history"]
+        self.seconds, self.megabytes = state["seconds"], state["megabytes"]
+        self.best = Perceptron.of({name: part.numpy() for name, part in state["best"].items()})
+
+    def epoch(self, validation: Validation) -> None:
+        start = time.perf_counter()
+        loss = self._pass()
+        means = summary(evaluate(self.network, *validation))["mean"]
+        metrics = {str(metric): float(mean) for metric, mean in means.items()}
+        self.history.append({"epoch": self.epochs + 1, "loss": loss, **metrics})
+        if self.best_epoch == self.epochs:
+            self.best = self.network.perceptron()
+        self.seconds += time.perf_counter() - start
+
+    def _pass(self) -> float:
+        """All users once; the mean of their losses, each before its step.
+
+        Every epoch has random numbers of its own: it matters not where a run resumes.
+        """
+        stream = np.random.SeedSequence(self.settings.seed, spawn_key=(self.epochs,))
+        rng = np.random.default_rng(stream)
+        order, size = rng.permutation(self.x.shape[0]), self.settings.batch
+        starts, total = range(0, len(order), size), 0.0
+        for number, start in enumerate(starts):
+            users = order[start : start + size]
+            batch = Batch(users, self.x[users], self.epochs * len(starts) + number)
+            total += self._step(batch, rng) * len(users)
+        return total / len(order)
+
+    def _step(self, batch: Batch, rng: np.random.Generator) -> float:
+        loss = self.network.loss(batch, rng)
+        value = float(loss.item())
+        if not math.isfinite(value):
+            raise Unsolvable(
+                f"training diverged in epoch {self.epochs + 1}: set a smaller learning rate"
+            )
+        self.optimiser.zero_grad()
+        torch.autograd.backward(loss)
+        self.optimiser.step()
+        return value
+
+
+def train(
+    network: Autoencoder,
+    x: sp.csr_array,
+    validation: Validation,
+    settings: Settings,
+    checkpoint: Path | None,
+    source: Mapping[str, Any],
+) -> Trained:
+    """Train to the end; on from the checkpoint if it is of the same training.
+
+    `source` says, in JSON's types, what this function is not told: which network and data. The
+    checkpoint stays: it is the caller's to delete once the result is safe.
+    """
+    _require_somebody(validation)
+    torch.set_num_threads(settings.threads)
+    training, of = _Training(network, x, settings), {**source, "settings": settings._asdict()}
+    if checkpoint and (state := checkpoints.load(checkpoint, of)):
+        training.restore(state)
+        logger.info("%s: %d epochs are done", checkpoint, training.epochs)
+    earlier = Cost(training.seconds, training.megabytes)
+    progress = Progress("training", settings.epochs, unit="epochs")
+    progress.resume_at(training.epochs)
+    saved = time.monotonic()
+    while not training.done:
+        training.epoch(validation)
+        progress.advance(1)
+        due = training.done or time.monotonic() - saved >= SAVED_SECONDS
+        if checkpoint and due:
+            checkpoints.save(checkpoint, training.state(), of)
+            saved = time.monotonic()
+    row = training.history[training.best_epoch - 1]
+    logger.info("epoch %d of %d is the best: %s", row["epoch"], training.epochs, row[CRITERION])
+    return Trained(training.best, training.history, earlier)
+
+
+def best_epoch(history: History) -> int:
+    """The first of the best ones, counted from 1; 0 before any."""
+    return 1 + int(np.argmax([row[CRITERION] for row in history])) if history else 0
+
+
+def out_of_patience(history: History, settings: Settings) -> bool:
+    return len(history) - best_epoch(history) >= settings.patience
+
+
+def _require_somebody(validation: Validation) -> None:
+    if not validation.held_out.nnz:
+        raise UserError("no validation user has held-out items, so nothing tells when to stop")

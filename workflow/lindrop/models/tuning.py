@@ -1,0 +1,205 @@
+"""Grids, the validation users' judgement of them, and the choice."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from lindrop.base.cost import Cost, Stopwatch
+from lindrop.base.errors import Unsolvable, UserError
+from lindrop.base.reporting import Progress, logger
+from lindrop.models.base import Fit, LowRank, SparseItems, Training
+from lindrop.models.registry import REGISTRY, Entry
+from lindrop.ranking.evaluation import evaluate, summary
+from lindrop.ranking.grids import Point, axes, grid, symbol
+from lindrop.ranking.metrics import CRITERION, METRICS
+
+NOTHING = dict.fromkeys(METRICS, float("nan"))
+
+
+def solver_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is not searched: iterations, tolerance, …"""
+    return {key: value for key, value in options.items() if key not in axes(options)}
+
+
+def parameters(point: Mapping[str, float], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a fit: λ is a word that Python keeps for itself."""
+    named = {"ridge" if axis == "lambda" else axis: value for axis, value in point.items()}
+    return named | solver_options(options)
+
+
+def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
+    """The ranks below the number of items (or of users, where there are fewer)."""
+    usable = sorted(rank for rank in set(ranks) if rank < items)
+    if not usable:
+        raise UserError(
+            f"the training data have rank {items} at most, no rank is below that: set a smaller "
+            "`rank` or `ranks`"
+        )
+    if len(usable) < len(set(ranks)):
+        logger.info("ranks from %d on are left out: no more items or users", items)
+    return usable
+
+
+def rank_of_table(rank: int, usable: Sequence[int]) -> int:
+    """The configured rank, or the largest one of the curves where the items are too few for it."""
+    return rank if rank in usable else max(usable)
+
+
+def ranks_of(name: str, rank: int, ranks: Sequence[int], data: Training) -> list[int]:
+    """At which ranks a model is fitted."""
+    if not REGISTRY[name].low_rank:
+        return [data.items]
+    usable = usable_ranks([*ranks, rank], data.largest_rank)
+    return [rank_of_table(rank, usable)] if REGISTRY[name].table_only else usable
+
+
+def tune(
+    data: Training,
+    name: str,
+    points: Sequence[Point],
+    ranks: Sequence[int],
+    options: Mapping[str, Any],
+    fold_in: sp.csr_array,
+    held_out: sp.csr_array,
+    models: Mapping[str, Entry] = REGISTRY,
+) -> pd.DataFrame:
+    """Validation metrics of every point at every rank; no model is kept."""
+    entry = models[name]
+    return pd.DataFrame(_trials(data, name, entry, points, ranks, options, fold_in, held_out))
+
+
+def _trials(
+    data: Training,
+    name: str,
+    entry: Entry,
+    points: Sequence[Point],
+    ranks: Sequence[int],
+    options: Mapping[str, Any],
+    fold_in: sp.csr_array,
+    held_out: sp.csr_array,
+) -> Iterator[dict[str, Any]]:
+    entry.require_memory(data.items, ranks, **options)
+    progress = Progress(name, len(points) * len(ranks), unit="fits")
+    last = None
+    for point in points:
+        start, done = time.perf_counter(), []
+        warm = {"start": last} if entry.warm else {}
+        try:
+            for rank, fit in entry.fit(data, ranks, **parameters(point, options), **warm):
+                seconds = fit.earlier.seconds + time.perf_counter() - start
+                done.append(rank)
+                last = fit.model
+                row: dict[str, Any] = {"model": name, "rank": rank, **point}
+                row |= _means(fit, fold_in, held_out)
+                row |= {"iterations": len(fit.history), "converged": fit.converged}
+                row |= {"precision": fit.precision}
+                yield row | {"seconds": round(seconds, 3)}
+                progress.advance(1)
+                start = time.perf_counter()
+        except Unsolvable as error:  # one bad point is no reason to lose the others
+            failed = [rank for rank in ranks if rank not in done]
+            logger.warning("%s at rank %s, %s: left out: %s", name, failed, point, error)
+            yield from ({"model": name, "rank": rank, **point} | NOTHING for rank in failed)
+    logger.info("%s", progress)
+
+
+def _means(fit: Fit, fold_in: sp.csr_array, held_out: sp.csr_array) -> dict[str, float]:
+    """Mean metrics; none of a model that is zero, whose scores all tie."""
+    if _is_zero(fit):
+        logger.warning("the model is zero (its penalty is too large): left out")
+        return NOTHING
+    result = summary(evaluate(fit.model, fold_in, held_out))
+    return {metric: float(mean) for metric, mean in zip(METRICS, result["mean"], strict=True)}
+
+
+def _is_zero(fit: Fit) -> bool:
+    model = fit.model
+    return (isinstance(model, LowRank) and not model.encoder.any()) or (
+        isinstance(model, SparseItems) and not model.data.any()
+    )
+
+
+def only_choice(options: Mapping[str, Any], ranks: Sequence[int]) -> pd.DataFrame:
+    """What a grid of one point leaves to choose: nothing, so that point is never fitted to tune."""
+    (point,) = grid(options)
+    return pd.DataFrame([{"rank": rank, **point, "edge": ""} for rank in ranks])
+
+
+def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
+    """The best point of each rank by nDCG@100, and which axes it is on the edge of.
+
+    Ranks at which no point gave a usable model are left out.
+    """
+    finite = trials.dropna(subset=[CRITERION]).reset_index(drop=True)  # jobs number from 0 each
+    if finite.empty:
+        raise UserError(
+            "no point of the grid gave a usable model (see the logs of its tuning), or no "
+            "validation user has held-out items"
+        )
+    best = finite.loc[finite.groupby("rank")[CRITERION].idxmax()].reset_index(drop=True)
+    edges = [edge_of_grid(dict(row), options) for _, row in best.iterrows()]
+    for rank, edge in zip(best["rank"], edges, strict=True):
+        if edge:
+            logger.warning("rank %d: the chosen %s is on the edge of its grid", rank, edge)
+    return best.assign(edge=edges)
+
+
+def number_of(chosen: Mapping[str, Any], options: Mapping[str, Any]) -> int:
+    """Which point of the grid was chosen."""
+    return grid(options).index({axis: chosen[axis] for axis in axes(options)})
+
+
+def edge_of_grid(point: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """The axes on whose edge a chosen point lies; 0 is none, since nothing is below it."""
+    return ", ".join(
+        symbol(axis)
+        for axis, values in axes(options).items()
+        if len(values) > 1 and point[axis] in (min(values), max(values)) and point[axis] > 0
+    )
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A chosen point of a model at one rank, its test metrics, and what the fit took."""
+
+    rank: int
+    parameters: dict[str, Any]
+    edge: str
+    converged: bool
+    per_user: npt.NDArray[np.float64]
+    cost: Cost
+
+
+def refit(
+    data: Training,
+    name: str,
+    chosen: pd.DataFrame,
+    options: Mapping[str, Any],
+    fold_in: sp.csr_array,
+    held_out: sp.csr_array,
+    models: Mapping[str, Entry] = REGISTRY,
+) -> dict[int, tuple[Tested, Fit]]:
+    """Fit every chosen point once, for all ranks that chose it, and test it: the only time."""
+    searched, entry = list(axes(options)), models[name]
+    edges = dict(zip(chosen["rank"], chosen["edge"], strict=True))
+    entry.require_memory(data.items, list(edges), **options)
+    results = {}
+    for values in chosen[searched].drop_duplicates().to_numpy():
+        point = dict(zip(searched, map(float, values), strict=True))
+        ranks = [int(r) for r in chosen["rank"][(chosen[searched] == values).all(axis=1)]]
+        watch = Stopwatch()
+        timed = replace(data, read_gram=watch.paused(data.read_gram))
+        for rank, fit in entry.fit(timed, ranks, **parameters(point, options)):
+            if _is_zero(fit):
+                raise UserError(f"{name} at {point}: the model is zero (its penalty is too large)")
+            cost = watch.cost(fit.earlier)
+            per_user = watch.paused(evaluate)(fit.model, fold_in, held_out)
+            tested = Tested(rank, point, str(edges[rank]), fit.converged, per_user, cost)
+            results[rank] = tested, fit
+    return dict(sorted(results.items()))

@@ -1,0 +1,1 @@
+"""The experiments of each paper, and the checks of its claims."""

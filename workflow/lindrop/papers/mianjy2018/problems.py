@@ -1,0 +1,56 @@
+"""Mianjy 2018: problems small enough to be solved from many random starts."""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal
+from lindrop.dropout.multistart import Minimum
+
+STARTS = 12
+WIDTHS = 2, 4, 7  # below, near and above the rank of M
+LAMBDAS = 0.3, 2.0, 10.0
+SETTINGS = list(product(WIDTHS, LAMBDAS))
+ROWS, COLUMNS = 6, 5
+VALUE, PRODUCT = 1e-9, 1e-5  # what a descent leaves of f, and of what f depends on by its square
+
+
+class Case(NamedTuple):
+    """A problem, tied if M is square, and where descents from random starts ended."""
+
+    m: Matrix
+    r: int
+    lam: float
+    ends: list[Minimum]
+
+    @property
+    def best(self) -> Minimum:
+        return self.ends[0]
+
+    @property
+    def reached(self) -> list[Minimum]:
+        """Ends at the global value."""
+        return [end for end in self.ends if end.value <= self.best.value * (1 + VALUE)]
+
+
+def spread(norms: Vector) -> float:
+    """Largest less smallest, relative to the mean; 0 for equalised weights."""
+    return float(np.ptp(norms) / norms.mean())
+
+
+def optimum_checks(
+    claim: str, values: list[float], products: list[float], printed: list[float]
+) -> list[Check]:
+    forms: tuple[tuple[str, list[float], float, Form], ...] = (
+        ("f at the printed ρ above the best of all starts, relative", printed, VALUE, PRINTED),
+        (
+            "corrected ρ: distance of the least f to the best of all starts",
+            values,
+            VALUE,
+            CORRECTED,
+        ),
+        ("corrected ρ: relative distance of the products", products, PRODUCT, CORRECTED),
+    )
+    return [equal(claim, what, max(found), 0, within, form) for what, found, within, form in forms]

@@ -1,0 +1,119 @@
+"""The images that Pretorius 2018 trains on, or others, as bytes with the spectrum of X'X.
+
+<set>.h5
+pixels     uint8   images × inputs; X is pixels / 255
+values     float   eigenvalues λ of X'X, descending
+vectors    float   inputs × MODES: the leading eigenvectors
+attribute  source  what the images are
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.base.errors import UserError
+from lindrop.data.synthetic.images import natural_images
+from lindrop.store.hdf5 import COMPRESSED, create_file, open_file
+
+Bytes = npt.NDArray[np.uint8]
+
+KIND = "image set/1"
+MODES = 4  # whose mapping the figures of nonlinear networks show
+WHITE = np.float32(255)
+ROWS = 2048  # of X at a time
+SYNTHETIC = "synthetic"
+PUBLISHED = {  # by what proves the file with the images
+    "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609": "MNIST",
+    "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce": "CIFAR-10",
+}
+
+
+class ImageSet(NamedTuple):
+    """`source` holds name, format, count, sha256 of the file, and what set that file proves."""
+
+    pixels: Bytes
+    values: Vector
+    vectors: Matrix
+    source: dict[str, Any]
+
+    @property
+    def x(self) -> Matrix:
+        return _floats(self.pixels)
+
+
+def published_set(
+    name: str, images: Bytes, files: Mapping[str, Mapping[str, Any]], count: int
+) -> ImageSet:
+    """The first images of a set; `files` are receipts of what they were read from."""
+    digest = next(iter(files.values()))["sha256"]  # the file with the images is the first
+    if len(images) < count:
+        raise UserError(f"{name}: {count} images asked for, {len(images)} are there")
+    source = {
+        "name": name,
+        "layout": name,
+        "count": count,
+        "sha256": digest,
+        "published": PUBLISHED.get(digest),
+    }
+    return with_spectrum(images[:count].reshape(count, -1), source)
+
+
+def synthetic_set(count: int, side: int, seed: int) -> ImageSet:
+    """Random fields with a natural spectrum."""
+    source = {
+        "name": SYNTHETIC,
+        "layout": SYNTHETIC,
+        "count": count,
+        "sha256": None,
+        "published": None,
+    }
+    pixels = natural_images(count, side, np.random.default_rng(seed))
+    return with_spectrum(pixels.reshape(count, -1), source)
+
+
+def with_spectrum(pixels: Bytes, source: dict[str, Any]) -> ImageSet:
+    values, vectors = np.linalg.eigh(second_moment(pixels))
+    leading = np.ascontiguousarray(vectors[:, : -MODES - 1 : -1])
+    return ImageSet(pixels, np.maximum(values[::-1], 0), leading, source)
+
+
+def second_moment(pixels: Bytes) -> Matrix:
+    """X'X in float64, of products in float32 over blocks of rows."""
+    total = np.zeros((pixels.shape[1],) * 2)
+    for start in range(0, len(pixels), ROWS):
+        rows = _floats(pixels[start : start + ROWS])
+        total += rows.T @ rows
+    return total
+
+
+def title(source: dict[str, Any]) -> str:
+    """What stands above a panel: a published set goes by its name only if its file is proved."""
+    name = source["published"] or f"{source['name']} (unverified)"
+    return (
+        f"{'synthetic images' if source['layout'] == SYNTHETIC else name}, N = {source['count']:,}"
+    )
+
+
+def write_image_set(path: str | Path, images: ImageSet) -> None:
+    arrays = images._asdict()
+    source = arrays.pop("source")
+    with create_file(path, KIND, source, arrays.values()) as file:
+        for name, values in arrays.items():
+            file.create_dataset(name, data=values, **COMPRESSED)
+
+
+def read_image_set(path: str | Path) -> ImageSet:
+    with open_file(path, KIND) as file:
+        pixels, values, vectors = (file[name][:] for name in ImageSet._fields[:-1])
+        return ImageSet(pixels, values, vectors, json.loads(file.attrs["source"]))
+
+
+def _floats(pixels: Bytes) -> Matrix:
+    x = pixels.astype(np.float32)
+    x /= WHITE
+    return x

@@ -1,0 +1,44 @@
+"""Updates of the two weights of a mode, as printed, against the losses that they descend."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.dropout.dynamics.loss import gradient
+from lindrop.dropout.dynamics.modes import Mode, Pair
+
+Loss = Callable[[Mode, Vector, Vector], Vector]
+Updates = Callable[[Mode, Vector, Vector], Pair]
+
+STEP = 1e-30  # along the imaginary axis: a derivative without cancellation
+
+
+def less_slopes(updates: Updates, loss: Loss, mode: Mode, w1: Vector, w2: Vector) -> Matrix:
+    """Updates plus the gradient of a mode's loss."""
+    slopes = loss(mode, w1 + STEP * 1j, w2), loss(mode, w1, w2 + STEP * 1j)
+    return np.asarray(np.imag(slopes) / STEP + updates(mode, w1, w2))
+
+
+def less_matrix_slopes(
+    updates: Updates, rng: np.random.Generator, variance: float, decay: float
+) -> Matrix:
+    """Updates plus N times the gradient of E[L] + (γ/2)(‖W₁‖² + ‖W₂‖²), in eigenvectors.
+
+    W₁ = R diag(w₁)V' and W₂ = V diag(w₂)R' with the eigenvectors V of XX': every mode moves on its
+    own, with ε = N s².
+    """
+    x = rng.normal(size=(5, 9))
+    samples = x.shape[1]
+    lams, v = np.linalg.eigh(x @ x.T)
+    r, weights = np.linalg.qr(rng.normal(size=(8, 5)))[0], rng.normal(size=(2, 5))
+    slopes = gradient(x, (r * weights[0]) @ v.T, (v * weights[1]) @ r.T, variance)
+    turned = r.T @ slopes[0] @ v, v.T @ slopes[1] @ r
+    modes = [Mode(lam, samples * variance, samples * decay) for lam in lams]
+    moved = np.transpose([updates(*each) for each in zip(modes, *weights, strict=True)])
+    return np.array(
+        [
+            samples * (slope + decay * np.diag(weight)) + np.diag(update)
+            for slope, weight, update in zip(turned, weights, moved, strict=True)
+        ]
+    )

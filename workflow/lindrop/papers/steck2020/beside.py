@@ -1,0 +1,62 @@
+"""Table 1 of Steck 2020: what was measured beside what the paper prints, never mixed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lindrop.claims.comparison import Column, Comparison, Number
+from lindrop.models.registry import REGISTRY
+from lindrop.papers.steck2020.models import DEEP
+from lindrop.ranking.metrics import METRICS
+
+
+def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Comparison:
+    """results/tables/steck2020_table1.csv and config/paper_values/steck2020_table1.yaml.
+
+    `generated` names the datasets that are no real ones.
+    """
+    frame = pd.read_csv(table, keep_default_na=False, na_values=[""])
+    ours = frame[frame["mean"].notna()]
+    columns = [
+        _measured(str(dataset), lines, str(dataset) in generated)
+        for dataset, lines in ours.groupby("dataset", sort=False)
+    ]
+    columns += [_printed(name, entry, published) for name, entry in published["columns"].items()]
+    rows = {str(model): str(row) for model, row in zip(ours["model"], ours["row"], strict=True)}
+    known = dict.fromkeys(model for column in columns for model in column.numbers)
+    models = tuple(
+        (rows.get(model, entry.row), model, entry.title)
+        if (entry := REGISTRY.get(model))
+        else (rows.get(model, "reprinted"), model, DEEP[model])
+        for model in known
+    )
+    titles = {metric: METRICS[metric].title for metric in published["metrics"]}
+    return Comparison(models, titles, tuple(columns))
+
+
+def _measured(dataset: str, lines: pd.DataFrame, generated: bool) -> Column:
+    papers_own = bool(lines["paper"].notna().any())
+    numbers: dict[str, dict[str, Number]] = {}
+    for line in lines.to_dict("records"):
+        printed = None if pd.isna(line["paper"]) else float(line["paper"])
+        number = Number(float(line["mean"]), float(line["stderr"]), printed)
+        numbers.setdefault(line["model"], {})[line["metric"]] = number
+    chosen = zip(lines["model"], lines["params"].fillna(""), strict=True)
+    other = "generated data" if generated else "other data than the paper's"
+    data = "the paper's data" if papers_own else other
+    return Column(dataset, f"measured here, {data}", True, numbers, dict(chosen))
+
+
+def _printed(name: str, entry: Mapping[str, Any], published: Mapping[str, Any]) -> Column:
+    numbers = {
+        model: {
+            metric: Number(value)
+            for metric, value in zip(published["metrics"], values, strict=True)
+            if value is not None
+        }
+        for model, values in (entry["rows"] | entry["reprinted"]).items()
+    }
+    kind = f"printed, rank {published['rank']:,}, ± {entry['stderr']}"
+    return Column(name, kind, False, numbers, {})

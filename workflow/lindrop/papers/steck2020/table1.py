@@ -1,0 +1,206 @@
+"""Table 1 of Steck 2020: what each regularisation is worth, ours and the paper's numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lindrop.base.cost import Cost
+from lindrop.base.reporting import logger
+from lindrop.models.registry import REGISTRY
+from lindrop.models.tuning import Tested
+from lindrop.papers.steck2020.models import DEEP, TABLE
+from lindrop.ranking.evaluation import paired, summary
+from lindrop.ranking.metrics import CRITERION, METRICS
+
+# In the order of the paper's table.
+TITLES = {name: METRICS[name].title for name in ("recall@20", "recall@50", "ndcg@100")}
+COLUMNS = ["dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"]
+COLUMNS += ["seconds", "megabytes"]
+NOT_FITTED = "not fitted: make deep"
+UNKNOWN = (None,) * len(TITLES)
+
+Numbers = Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What the paper prints for one dataset: the metrics of each model.
+
+    `stated` is, of those that it reprints, what is known of the hyper-parameters.
+    """
+
+    rank: int
+    stated: Mapping[str, str]
+    stderr: float
+    rows: Mapping[str, Numbers]
+    reprinted: Mapping[str, Numbers]
+
+    @classmethod
+    def of(cls, published: Mapping[str, Any], column: str) -> "Paper":
+        assert published["metrics"] == list(TITLES)
+        return cls(published["rank"], published["stated"], **published["columns"][column])
+
+    def printed(self, model: str) -> Numbers:
+        return {**self.rows, **self.reprinted}.get(model, UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What was measured on a dataset, by model; `paper` only where the dataset is the paper's."""
+
+    dataset: str
+    tested: Mapping[str, Tested]
+    paper: Paper | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model in the table. `measured` is the summary of its metrics, None if it is not fitted."""
+
+    dataset: str
+    model: str
+    row: str
+    printed: Numbers
+    params: str = ""
+    edge: str = ""
+    measured: pd.DataFrame | None = None
+    users: int | None = None
+    gain: str = ""
+    cost: Cost | None = None
+
+
+def lines(columns: Sequence[Column]) -> list[Line]:
+    """Rows 1 to 5, what the paper reprints, the full-rank models, popularity."""
+    return [line for column in columns for line in _lines(column)]
+
+
+def _lines(column: Column) -> Iterator[Line]:
+    paper, tested = column.paper, column.tested
+    for model, baseline in TABLE.items():
+        printed = paper.printed(model) if paper else UNKNOWN
+        if model not in tested:
+            yield Line(column.dataset, model, _row(model), printed, NOT_FITTED)
+            continue
+        result = tested[model]
+        yield Line(
+            column.dataset,
+            model,
+            _row(model),
+            printed,
+            parameters_text(model, result, paper),
+            result.edge,
+            summary(result.per_user),
+            len(result.per_user) - without_held_out(result),
+            _gain(result, tested[baseline], baseline) if baseline else "",
+            result.cost,
+        )
+
+
+def _row(model: str) -> str:
+    if model in DEEP:
+        return "baseline"
+    return REGISTRY[model].row or ("floor" if model == "popularity" else "full rank")
+
+
+def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> str:
+    """Such as `rank=150 p=0.35 λ=100 (edge: λ)`, with whatever else a reader has to know."""
+    low_rank = model not in DEEP and REGISTRY[model].low_rank
+    values = {"rank": result.rank} if low_rank else {}
+    values |= {name.replace("lambda", "λ"): value for name, value in result.parameters.items()}
+    parts = [f"{name}={value:g}" for name, value in values.items()]
+    if result.edge:
+        parts.append(f"(edge: {result.edge})")
+    if not result.converged:
+        parts.append("(not converged)")
+    if paper and model in paper.rows and result.rank != paper.rank:
+        parts.append(f"(paper: rank={paper.rank})")
+    if paper and model in paper.stated:
+        parts.append(f"(paper: {paper.stated[model]})")
+    if empty := without_held_out(result):
+        parts.append(f"({empty} users with nothing held out)")
+    return " ".join(parts)
+
+
+def without_held_out(result: Tested) -> int:
+    """Users whose metrics are NaN, all of them."""
+    return int(np.isnan(result.per_user[:, 0]).sum())
+
+
+def _gain(result: Tested, other: Tested, baseline: str) -> str:
+    """The mean over users of the difference in nDCG@100, with its standard error."""
+    mean, stderr = _mean(paired(result.per_user, other.per_user), CRITERION)
+    entry = REGISTRY[baseline]
+    over = f"row {entry.row}" if entry.row else entry.title
+    return f"{_signed(mean)} ± {stderr:.4f} over {over}"
+
+
+def table1(columns: Sequence[Column]) -> pd.DataFrame:
+    """For programs: one line per dataset, model and metric."""
+    rows = [row for line in lines(columns) for row in _long(line)]
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"n_users": "Int64"})
+
+
+def _long(line: Line) -> Iterator[dict[str, Any]]:
+    common: dict[str, Any] = {"dataset": line.dataset, "model": line.model}
+    common |= {"row": line.row, "params": line.params}
+    if line.cost:
+        common |= {"seconds": line.cost.seconds, "megabytes": line.cost.megabytes}
+    for metric, printed in zip(TITLES, line.printed, strict=True):
+        row = common | {"metric": metric, "paper": printed}
+        if line.measured is not None:
+            row["mean"], row["stderr"] = _mean(line.measured, metric)
+            row["n_users"] = line.users
+        yield row
+
+
+def shown_table1(columns: Sequence[Column]) -> pd.DataFrame:
+    """For readers: one line per dataset and model; in brackets the paper's value and ours - it."""
+    return pd.DataFrame([_wide(line) for line in lines(columns)])
+
+
+def _wide(line: Line) -> dict[str, str]:
+    cells = {
+        heading: _cell(line.measured, metric, printed)
+        for (metric, heading), printed in zip(TITLES.items(), line.printed, strict=True)
+    }
+    title = REGISTRY[line.model].title if line.model in REGISTRY else DEEP[line.model]
+    return {
+        "dataset": line.dataset,
+        "row": line.row,
+        "model": title,
+        **cells,
+        "gain in nDCG@100": line.gain,
+        "fit, s": f"{line.cost.seconds:,.1f}" if line.cost else "",
+        "peak, MB": f"{line.cost.megabytes:,.0f}" if line.cost else "",
+        "parameters": f"⚠ {line.params}" if line.edge else line.params,
+    }
+
+
+def _cell(measured: pd.DataFrame | None, metric: str, printed: float | None) -> str:
+    if measured is None:
+        return "" if printed is None else f"[{printed:.3f}]"
+    mean, stderr = _mean(measured, metric)
+    beside = "" if printed is None else f" [{printed:.3f}; {_signed(mean - printed)}]"
+    return f"{mean:.4f} ± {stderr:.4f}{beside}"
+
+
+def _mean(measured: pd.DataFrame, metric: str) -> tuple[float, float]:
+    """With its standard error."""
+    mean, stderr = measured.loc[metric, ["mean", "stderr"]].to_numpy(float)
+    return float(mean), float(stderr)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}".replace("-", "−")
+
+
+def warn_of_edges(columns: Sequence[Column]) -> None:
+    for line in lines(columns):
+        if line.edge:
+            logger.warning(
+                "%s, %s: the chosen %s is on the edge of its grid (%s): widen the grid",
+                *(line.dataset, line.model, line.edge, line.params),
+            )

@@ -1,0 +1,109 @@
+"""Steck 2020, Section 6: what the caption and the text say of the accuracies in Table 1."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import pandas as pd
+
+from lindrop.claims.checks import Check, at_least, equal
+from lindrop.models.tuning import Tested
+from lindrop.papers.steck2020.experiments import Dataset
+from lindrop.papers.steck2020.models import DEEP
+from lindrop.ranking.evaluation import paired
+from lindrop.ranking.metrics import CRITERION
+
+ROWS = ["weight_decay", "product_l2", "dropout_l2", "sampled_dropout", "edlae"]  # 1 to 5
+HUGE, LARGE, SIGNIFICANT = 5, 3, 2  # standard errors: how the paper's words are read here
+AGREEING = 0.006  # the printed rows 3 and 4 differ by as much
+ROUNDING = 0.0005  # of printed numbers
+ERROR = 0.001  # of printed standard errors, which are rounded and one for three metrics
+COMPETITIVE = 0.01  # below the best deep model, in nDCG@100
+
+
+def table1_checks(
+    dataset: Dataset, table: pd.DataFrame, tested: Mapping[str, Tested], stderr: float | None
+) -> list[Check]:
+    """From a dataset's lines of the csv, its models at the table's rank and the printed error."""
+    lines = table.set_index(["model", "metric"])
+    rows = lines.loc[ROWS]
+    return [
+        *_values(dataset, rows, stderr),
+        *_regularisers(dataset, rows),
+        *_emphasis(dataset, tested),
+        *_deep_models(dataset, lines, rows),
+    ]
+
+
+def _values(dataset: Dataset, rows: pd.DataFrame, stderr: float | None) -> list[Check]:
+    """The printed numbers where they can be compared; everywhere, the order of the rows."""
+    name, check = dataset.name, partial(equal, data=dataset.data)
+    ordered = _ndcg(rows)[["weight_decay", "product_l2", "dropout_l2", "edlae"]]
+    what = f"{name}: least gain in nDCG@100 from row 1 to 2, 2 to 3, 3 to 5"
+    order = at_least("table1", what, ordered.diff().min(), 0, data=dataset.data)
+    if stderr is None:
+        return [order, dataset.incomparable("table1_errors")]
+    apart = (rows["mean"] - rows["paper"]).abs().groupby(level="model").max()
+    what, within = "largest distance to the printed metrics", 2 * stderr + ROUNDING
+    of_rows = [
+        check("table1", f"{name}, row {row}: {what}", apart[model], 0, within)
+        for row, model in enumerate(ROWS, 1)
+    ]
+    what, errors = "largest distance to the printed standard error", rows["stderr"] - stderr
+    of_errors = check("table1_errors", f"{name}: {what}", errors.abs().max(), 0, ERROR)
+    return [order, *of_rows, of_errors]
+
+
+def _regularisers(dataset: Dataset, rows: pd.DataFrame) -> list[Check]:
+    """Rows 1 to 4; gains in nDCG@100 are counted in standard errors of a mean over users."""
+    ndcg, error = _ndcg(rows), rows["stderr"].xs(CRITERION, level="metric").max()
+    decay, product, dropout = (ndcg[model] for model in ROWS[:3])
+    lead = ndcg.drop("weight_decay").min() - decay
+    means = rows["mean"].unstack().loc[ROWS].to_numpy(float)
+    apart = abs(means[2] - means[3]).max()
+    gain = f"{dataset.name}: gain in nDCG@100, in standard errors, of"
+    differ = f"{dataset.name}: largest difference of rows 3 and 4"
+    more = partial(at_least, data=dataset.data)
+    return [
+        more("table1_row_1", f"{gain} the next lowest row over row 1", lead / error, HUGE),
+        more("table1_row_2", f"{gain} row 2 over row 1", (product - decay) / error, HUGE),
+        more("table1_row_3", f"{gain} row 3 over row 2", (dropout - product) / error, LARGE),
+        equal("table1_row_4", differ, apart, 0, AGREEING, data=dataset.data),
+    ]
+
+
+def _emphasis(dataset: Dataset, tested: Mapping[str, Tested]) -> list[Check]:
+    """Row 5 over both kinds of DLAE; users differ more than models do, so errors are paired."""
+    checks = []
+    for model in ("dropout_l2", "sampled_dropout"):
+        gains = paired(tested["edlae"].per_user, tested[model].per_user)
+        what = f"{dataset.name}: gain of row 5 over row {ROWS.index(model) + 1}"
+        significance = (gains["mean"] / gains["stderr"])[CRITERION]
+        check = partial(at_least, "table1_row_5", data=dataset.data)
+        checks += [
+            check(f"{what} in nDCG@100, in paired standard errors", significance, SIGNIFICANT),
+            check(f"{what}, least of the three metrics", gains["mean"].min(), 0),
+        ]
+    return checks
+
+
+def _deep_models(dataset: Dataset, lines: pd.DataFrame, rows: pd.DataFrame) -> list[Check]:
+    """Against the best of those that the paper reprints, as printed there."""
+    claims = "table1_competitive", "table1_regularisation"
+    deep = lines.loc[lines.index.isin(DEEP, level="model"), "paper"].dropna()
+    if deep.empty:
+        return [dataset.incomparable(claim) for claim in claims]
+    ours, best = _ndcg(rows), deep.xs(CRITERION, level="metric").max()
+    lead = ours["edlae"] - best
+    substantial = ours.max() - ours.min() - abs(lead)
+    what = (
+        f"{dataset.name}: nDCG@100 of row 5 less that of the best deep model",
+        f"{dataset.name}: range of nDCG@100 over rows 1 to 5 less the size of that difference",
+    )
+    return [
+        at_least(claims[0], what[0], lead, -COMPETITIVE, data=dataset.data),
+        at_least(claims[1], what[1], substantial, 0, data=dataset.data),
+    ]
+
+
+def _ndcg(rows: pd.DataFrame) -> pd.Series:
+    return rows["mean"].xs(CRITERION, level="metric")[ROWS]

@@ -1,0 +1,1 @@
+"""How well models rank: metrics, grids of hyper-parameters, and the choice among them."""

@@ -1,0 +1,130 @@
+"""Ranking metrics by strong generalisation, as published (docs/protocol.md)."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from lindrop.base.errors import UserError
+from lindrop.base.parallel import over_blocks
+from lindrop.linalg.kernels import Array, canonical, gains_of_ranks, top_k
+from lindrop.ranking.metrics import DEPTH, METRICS, of_users
+
+BLOCK_BYTES = 128 << 20  # of scores at once
+USERS = 32  # per task of a thread
+
+
+class Model(Protocol):
+    """What is judged."""
+
+    def scores(self, x: sp.csr_array) -> Array:
+        """A new array, users × items, of what each row of X predicts."""
+
+
+def evaluate(
+    model: Model, fold_in: sp.csr_array, held_out: sp.csr_array
+) -> npt.NDArray[np.float64]:
+    """METRICS (columns) of each user; NaN for one who has nothing held out."""
+    if fold_in.shape != held_out.shape:
+        raise ValueError(f"fold-in is {fold_in.shape}, held-out {held_out.shape}")
+    held_out = canonical(held_out)
+    per_user = np.empty((fold_in.shape[0], len(METRICS)))
+    for users, scores in _scored(model, fold_in):
+        gains = _gains(scores, held_out[users])
+        _refuse_nan(gains[:, 0], users, model)
+        per_user[users] = of_users(gains, np.diff(held_out[users].indptr))
+    return per_user
+
+
+def top_items(
+    model: Model, history: sp.csr_array, k: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """The k best items that each user has not had yet, best first, and their scores.
+
+    Of equal scores the item with the lower number is first. Where fewer than k items are left, ids
+    are -1 and scores -inf.
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}")
+    ids = np.empty((history.shape[0], k), np.int32)
+    scores = np.empty(ids.shape)
+    for users, best, values in _ranked(model, history, k):
+        ids[users], scores[users] = best, values
+    return ids, scores
+
+
+def summary(per_user: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """Mean and standard error (std / √n, as published) of each metric.
+
+    Over the users with something held out; `n_nan` of the `n_users` have nothing.
+    """
+    nan = np.isnan(per_user)
+    counted = np.sum(~nan, axis=0)
+    with np.errstate(invalid="ignore"):  # 0 / 0 where nobody has anything
+        mean = np.sum(per_user, axis=0, where=~nan) / counted
+        spread = np.sqrt(np.sum((per_user - mean) ** 2, axis=0, where=~nan) / counted)
+    columns = {
+        "mean": mean,
+        "stderr": spread / np.sqrt(np.maximum(counted, 1)),
+        "n_users": np.full(len(METRICS), len(per_user)),
+        "n_nan": np.sum(nan, axis=0),
+    }
+    return pd.DataFrame(columns, index=pd.Index(METRICS, name="metric"))
+
+
+def paired(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """As `summary`, of the difference a - b of two models for the same users.
+
+    Users differ far more than models do: the standard error of the difference is what tells
+    whether two models do.
+    """
+    return summary(a - b)
+
+
+def _ranked(
+    model: Model, history: sp.csr_array, k: int
+) -> Iterator[tuple[slice, npt.NDArray[np.int32], Array]]:
+    """Blocks of users with their k best items without their history, and the scores of these."""
+    for users, scores in _scored(model, history):
+        ids = np.empty((len(scores), k), np.int32)
+        values = np.empty(ids.shape, scores.dtype)
+        rows = partial(top_k, scores, ids, values)
+        over_blocks(rows, len(scores), USERS)
+        _refuse_nan(values[:, 0], users, model)
+        yield users, ids, values
+
+
+def _scored(model: Model, history: sp.csr_array) -> Iterator[tuple[slice, Array]]:
+    """Blocks of users with their scores of all items, -inf for those of their history."""
+    n_users, n_items = history.shape
+    step = max(1, BLOCK_BYTES // (8 * max(n_items, 1)))
+    for start in range(0, n_users, step):
+        users = slice(start, min(start + step, n_users))
+        seen = history[users]
+        scores = np.require(model.scores(seen), requirements=["C", "W"])
+        if scores.shape != seen.shape:
+            raise ValueError(f"scores are {scores.shape} for users and items {seen.shape}")
+        scores[seen.nonzero()] = -np.inf
+        yield users, scores
+
+
+def _refuse_nan(first: Array, users: slice, model: Model) -> None:
+    """The compiled loops tell a NaN among the scores of a user by one in their first result."""
+    if (wrong := np.flatnonzero(np.isnan(first))).size:
+        raise UserError(
+            f"{type(model).__name__}: the scores of user {users.start + wrong[0]} hold NaN, the "
+            "fit has failed; regularise it more"
+        )
+
+
+def _gains(scores: Array, held_out: sp.csr_array) -> npt.NDArray[np.float64]:
+    """For each user, by rank, the held-out entry of the item at that rank; 0 if it has none."""
+    gains = np.empty((len(scores), DEPTH))
+    arrays = (held_out.indptr, held_out.indices, held_out.data)
+    rows = partial(gains_of_ranks, scores, arrays, gains)
+    over_blocks(rows, len(scores), USERS)
+    return gains

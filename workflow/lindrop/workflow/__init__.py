@@ -1,0 +1,1 @@
+"""What only the workflow needs: the configuration, its documentation, hashes of code."""

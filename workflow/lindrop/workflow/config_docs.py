@@ -1,0 +1,88 @@
+"""Write config/README.md from the schema: `make docs`. A test fails when the two differ."""
+
+from pathlib import Path
+from typing import Any
+
+from lindrop.workflow.config import SCHEMA, Schema, allowed, load_schema
+
+ROOT = Path(__file__).resolve().parents[3]
+README = ROOT / "config" / "README.md"
+
+INTRODUCTION = """\
+# Configuration
+
+<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml: edit that, not this. -->
+
+| file | what it runs |
+|---|---|
+| `config.yaml` | the default: data that the generator makes, nothing downloaded |
+| `ml-100k.yaml` | the smallest real run: 5 MB, with `deep_models` every row of Table 1 |
+| `ml-1m.yaml` | a small real run: one download of 6 MB |
+| `dropout.yaml` | the dropout papers' experiments at the papers' sizes, all else as by default |
+| `paper.yaml` | ML-20M, Netflix and MSD, and the dropout papers, at the papers' settings |
+
+`snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default, or
+on top of it if it names no `datasets`; `--config data_dir=/folder` changes single keys of the top
+level. A mistake stops the run before any job, with one line that names the key, the value and what
+is allowed. (A file that is not YAML at all is reported by Snakemake, which reads it first.)
+"""
+
+FILE = "What is left out of a file that is given is null, not what is published of another."
+
+
+def readme(schema: Schema) -> str:
+    """The whole page."""
+    lines = [INTRODUCTION]
+    lines += _section("Top level", schema)
+    for name, model in schema["properties"]["models"]["properties"].items():
+        lines += _section(f"`models.{name}`", model)
+    dataset = schema["properties"]["datasets"]["additionalProperties"]
+    lines += _section("`datasets.<name>`", dataset)
+    for source in dataset["properties"]["source"]["oneOf"]:
+        formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
+        lines += _section(f"`datasets.<name>.source` with format {formats}", source)
+    lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
+    for name in ("mianjy2018", "pal2020", "pretorius2018"):
+        lines += _section(f"`{name}`", schema["properties"][name])
+    lines += _section("`pal2020.deep`", schema["properties"]["pal2020"]["properties"]["deep"])
+    for name, images in schema["properties"]["pretorius2018"]["properties"].items():
+        if "properties" in images:
+            lines += _section(f"`pretorius2018.{name}`", images)
+    for name in ("network", "linear"):
+        lines += _section(f"`pretorius2018.*.{name}`", images["properties"][name])
+    for name, files in schema["properties"]["images"]["properties"].items():
+        lines += _section(f"`images.{name}`", files)
+    one_file = files["properties"].popitem()[1]
+    lines += _section("A file of `images`", one_file | {"description": FILE})
+    return "\n".join(lines)
+
+
+def _section(title: str, schema: Schema) -> list[str]:
+    required = schema.get("required", [])
+    rows = [
+        f"| `{name}` | {_type(key)} | {_default(name, key, required)} | {key['description']} |"
+        for name, key in schema["properties"].items()
+    ]
+    head = ["| key | allowed | default | meaning |", "|---|---|---|---|"]
+    return [f"## {title}", "", schema["description"], "", *head, *rows, ""]
+
+
+def _type(key: Schema) -> str:
+    return "a mapping" if "oneOf" in key else allowed(key).replace("|", "\\|")
+
+
+def _default(name: str, key: Schema, required: list[str]) -> str:
+    default = key.get("default")
+    if name in required:
+        return "*required*"
+    if isinstance(default, dict) and "url" in default:
+        return f"{default['url']} with its published size and checksums"
+    return f"`{_yaml(default)}`"
+
+
+def _yaml(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+if __name__ == "__main__":
+    README.write_text(readme(load_schema(SCHEMA)), encoding="utf-8")
