@@ -18,7 +18,7 @@ from lindrop.data.split import Protocol, Split, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.models.base import Training
-from lindrop.models.registry import fit
+from lindrop.models.catalogue import fit
 from lindrop.ranking.evaluation import evaluate, paired
 from lindrop.ranking.metrics import METRICS
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.models.registry import REGISTRY
+from lindrop.models.catalogue import CATALOGUE
 
 MEASURED = Path(__file__).parent / "results" / "models_at_scale.csv"
 MEASURED_ITEMS = PRESETS["ml-20m"].items
@@ -58,7 +58,7 @@ def iteration_operations(items: int, rank: int) -> float:
 
 def fit_bytes(model: str, items: int, rank: int) -> float:
     """Peak memory of a fit beside the interactions, as the library asks for it."""
-    return REGISTRY[model].needed_bytes(items, [rank])
+    return CATALOGUE[model].needed_bytes(items, [rank])
 
 
 def file_bytes(items: int, rank: int | None = None) -> float:

@@ -23,7 +23,7 @@ from lindrop.data.split import Protocol, Split, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS, recipe_of
 from lindrop.models.base import Fit, FullRank, Training
-from lindrop.models.registry import REGISTRY, fit
+from lindrop.models.catalogue import CATALOGUE, TORCH, fit
 from lindrop.models.tuning import parameters, solver_options
 from lindrop.ranking.evaluation import Model, evaluate
 from lindrop.ranking.grids import axes
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 # of one precision: popularity counts, the others know float32 only
 SINGLE = {"popularity", "sampled_dropout", "slim", "wmf"}
-COMPARED = [name for name in REGISTRY if name not in SINGLE]
+COMPARED = [name for name in CATALOGUE if name not in (*SINGLE, *TORCH)]
 RANK = 100
 LAMBDAS = [100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-6]
 
@@ -73,7 +73,7 @@ def compared(
 ) -> dict[str, Any]:
     """A fit in float32 beside float64: stopped by its tolerance, and after as many iterations."""
     narrow, wide = (Training.of(parts.matrix("train"), dtype=t) for t in (np.float32, np.float64))
-    chosen = rank if REGISTRY[name].low_rank else None
+    chosen = rank if CATALOGUE[name].low_rank else None
     given = parameters(point, options)
     found, own = (fit(name, data, chosen, **given) for data in (narrow, wide))
     steps = len(found.history)

@@ -5,7 +5,7 @@ import pytest
 from conftest import ROOT
 
 from lindrop.base.errors import UserError
-from lindrop.models.registry import REGISTRY
+from lindrop.models.catalogue import CATALOGUE
 
 
 @pytest.mark.parametrize("model", ["ease", "edlae", "sampled_dropout"])
@@ -13,10 +13,10 @@ from lindrop.models.registry import REGISTRY
 def test_memory_is_what_a_fit_asks_for(model, items, monkeypatch):
     needed = cost_model.fit_bytes(model, items, 100)
     monkeypatch.setattr("lindrop.base.memory.available_bytes", lambda: needed)
-    REGISTRY[model].require_memory(items, [100])
+    CATALOGUE[model].require_memory(items, [100])
     monkeypatch.setattr("lindrop.base.memory.available_bytes", lambda: needed - 1)
     with pytest.raises(UserError, match="needs"):
-        REGISTRY[model].require_memory(items, [100])
+        CATALOGUE[model].require_memory(items, [100])
 
 
 def test_full_rank_is_one_matrix_in_memory_and_in_its_file():

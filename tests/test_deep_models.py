@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,11 +56,12 @@ def data():
 def fitted(deep, data, kind, checkpoint=None, seed=1, x=None, **changed):
     usual = SMALL | {"epochs": 6} | ({"hidden": 12} if kind == "mult_vae" else {})
     fit = getattr(deep.fit, f"fit_{kind}")
-    training = Training.of(data.train if x is None else x, seed)
-    users = deep.training.Validation(*data.parts)
-    ((rank, result),) = fit(training, [ITEMS], users, checkpoint, **(usual | changed))
-    assert rank == ITEMS
-    return result
+    training = replace(
+        Training.of(data.train if x is None else x, seed),
+        validation=deep.training.Validation(*data.parts),
+        checkpoint=checkpoint,
+    )
+    return fit(training, **(usual | changed))
 
 
 def ndcg(model, data):

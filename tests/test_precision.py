@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from conftest import ROOT
 from precision import COMPARED, compared, default_options, middle
-from test_registry import ITEMS, SINGULAR, X, arguments
+from test_registry import ITEMS, SINGULAR, WITHOUT_TORCH, X, arguments
 
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.data.formats import read_interactions
@@ -18,8 +18,8 @@ from lindrop.data.synthetic.recipe import recipe_of
 from lindrop.linalg import packed
 from lindrop.models import precision
 from lindrop.models.base import Training
+from lindrop.models.catalogue import fit
 from lindrop.models.precision import SEEN, inverted
-from lindrop.models.registry import REGISTRY, fit
 from lindrop.store.model import read_model, write_model
 
 INVERTING = ["dropout_l2", "full_l2", "full_dlae", "ease", "full_edlae"]
@@ -65,7 +65,7 @@ def test_float32_alone_would_be_wrong_there(name, kind, monkeypatch):
     assert distance(product(alone), expected) > 10 * SEEN
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
 def test_an_ordinary_problem_stays_in_float32(name):
     if name != "popularity":  # which counts
         assert fit(name, Training.of(X), **arguments(name)).precision == "float32"

@@ -11,12 +11,13 @@ from test_models import tasteful
 
 from lindrop.base.errors import UserError
 from lindrop.models.base import Training
-from lindrop.models.registry import REGISTRY, fit
+from lindrop.models.catalogue import CATALOGUE, TORCH, fit
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.store.model import SavedModel, read_model, write_model
 
 X = tasteful(200, 40)
 ITEMS = np.array([f"film {i} ü" for i in range(40)], object)
+WITHOUT_TORCH = [name for name in CATALOGUE if name not in TORCH]
 WITHOUT_P = {"popularity", "weight_decay", "product_l2", "zero_diagonal_l2", "full_l2", "ease"}
 BASELINES = {
     "slim": {"l1": 1.0, "l2": 10.0},
@@ -33,12 +34,12 @@ def arguments(name, p=0.3, ridge=10.0):
         del chosen["p"]
     if name == "popularity":
         del chosen["ridge"]
-    return chosen | ({"rank": 8} if REGISTRY[name].low_rank else {})
+    return chosen | ({"rank": 8} if CATALOGUE[name].low_rank else {})
 
 
 @pytest.fixture(scope="module")
 def fits():
-    return {name: fit(name, Training.of(X), **arguments(name)) for name in REGISTRY}
+    return {name: fit(name, Training.of(X), **arguments(name)) for name in WITHOUT_TORCH}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def unseen():
     return halves
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
 def test_every_model_fits_and_beats_popularity(name, fits, unseen):
     scores = fits[name].model.scores(unseen[0])
     assert scores.shape == (200, 40)
@@ -66,7 +67,7 @@ def test_every_model_fits_and_beats_popularity(name, fits, unseen):
     assert found >= floor + (0.02 if name != "popularity" else 0)
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
 def test_a_model_comes_back_from_its_file(name, fits, unseen, tmp_path):
     before, options = fits[name], arguments(name)
     write_model(tmp_path / "model.h5", name, before, ITEMS, options, "5" * 64)
@@ -78,7 +79,7 @@ def test_a_model_comes_back_from_its_file(name, fits, unseen, tmp_path):
     np.testing.assert_array_equal(saved.fit.model.scores(unseen[0]), before.model.scores(unseen[0]))
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
 def test_recommendations_are_the_best_unseen_items(name, fits):
     model = SavedModel(name, fits[name], ITEMS, {}, "")
     history = ["film 3 ü", "film 7 ü", "film 3 ü", "a film that nobody knows"]
@@ -106,14 +107,16 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
     refused("no model 'edlea'; the models are popularity, .*edlae", "edlea", Training.of(X))
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRY if REGISTRY[name].low_rank])
+@pytest.mark.parametrize("name", [name for name in WITHOUT_TORCH if CATALOGUE[name].low_rank])
 @pytest.mark.parametrize("rank", [None, 0, -3, 40, 41])
 def test_a_rank_that_the_items_do_not_allow_is_refused(name, rank):
     options = arguments(name) | {"rank": rank}
     refused(f"{name} needs a rank from 1 to 39, not {rank}", name, Training.of(X), **options)
 
 
-INVERTING = [name for name in REGISTRY if name.startswith("full") or name in ("ease", "dropout_l2")]
+INVERTING = [
+    name for name in WITHOUT_TORCH if name.startswith("full") or name in ("ease", "dropout_l2")
+]
 SINGULAR = {
     "an item without users": sp.csr_array(X.toarray() * (np.arange(40) != 30)),
     "two items alike": sp.csr_array(X.toarray()[:, [*range(39), 3]]),
@@ -129,7 +132,7 @@ def test_nothing_to_regularise_a_singular_matrix_is_refused(name, kind, dtype):
     refused("not positive definite .* larger λ", name, data, **arguments(name, 0.0, 0.0))
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRY if name != "sampled_dropout"])
+@pytest.mark.parametrize("name", [name for name in WITHOUT_TORCH if name != "sampled_dropout"])
 @pytest.mark.parametrize("kind", SINGULAR)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_little_regularisation_is_enough(name, kind, dtype):
@@ -144,7 +147,7 @@ def test_a_little_regularisation_is_enough(name, kind, dtype):
 @pytest.mark.parametrize("solver", ["admm", "als"])
 def test_a_rank_above_the_number_of_users_is_fitted_or_refused(name, solver):
     options = arguments(name) | {"rank": 35}
-    if "solver" in signature(REGISTRY[name].fit).parameters:
+    if "solver" in signature(CATALOGUE[name].resolved()).parameters:
         options["solver"] = solver
     try:
         scores = fit(name, Training.of(X[:20]), **options).model.scores(X)
@@ -156,8 +159,8 @@ def test_a_rank_above_the_number_of_users_is_fitted_or_refused(name, solver):
 
 
 def test_iterations_too_few_to_judge_are_not_called_converged():
-    for name in REGISTRY:
-        if REGISTRY[name].low_rank and fit(name, Training.of(X), **arguments(name)).history:
+    for name in WITHOUT_TORCH:
+        if CATALOGUE[name].low_rank and fit(name, Training.of(X), **arguments(name)).history:
             few = "epochs" if name == "sampled_dropout" else "iterations"
             found = fit(name, Training.of(X), **arguments(name), **{few: 1})
             assert (len(found.history), found.converged) == (1, False)

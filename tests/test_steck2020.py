@@ -18,7 +18,7 @@ from lindrop.data.split import Protocol
 from lindrop.linalg.gram import gram_matrix
 from lindrop.models import tuning
 from lindrop.models.base import Fit, FullRank, LowRank, Training
-from lindrop.models.registry import REGISTRY, fit
+from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
 from lindrop.papers.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
 from lindrop.papers.steck2020.ranks import curves, draw_ranks
@@ -131,7 +131,7 @@ def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
 )
 def test_gain_is_the_paired_difference(results, model, other, over):
     shown = shown_table1([Column("mine", results)])
-    cell = one(shown, model=REGISTRY[model].title)["gain in nDCG@100"]
+    cell = one(shown, model=CATALOGUE[model].title)["gain in nDCG@100"]
     differences = (results[model].per_user - results[other].per_user)[:, NDCG]
     error = np.sqrt(np.mean((differences - differences.mean()) ** 2) / USERS)
     assert cell.replace("−", "-") == f"{differences.mean():+.4f} ± {error:.4f} over {over}"

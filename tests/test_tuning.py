@@ -14,8 +14,7 @@ from lindrop.base.cost import Cost
 from lindrop.base.errors import UserError
 from lindrop.models import tuning
 from lindrop.models.base import Training
-from lindrop.models.registry import REGISTRY, fit
-from lindrop.models.torch.titles import TITLES
+from lindrop.models.catalogue import CATALOGUE, Ranks, fit
 from lindrop.models.tuning import (
     choose,
     number_of,
@@ -51,7 +50,7 @@ def users():
 def test_every_model_has_its_place_in_the_configuration():
     """The rules take the names from there: the registries are slow to import, one needs PyTorch."""
     schema = load_schema(ROOT / "workflow" / "lindrop" / "schemas" / "config.schema.yaml")
-    assert {"popularity", *schema["properties"]["models"]["properties"]} == {*REGISTRY, *TITLES}
+    assert {"popularity", *schema["properties"]["models"]["properties"]} == set(CATALOGUE)
 
 
 def test_a_grid_is_every_combination():
@@ -192,15 +191,15 @@ def test_the_number_of_the_chosen_point_survives_a_file(tmp_path):
 
 
 def test_what_a_killed_process_took_counts(data, users, monkeypatch):
-    entry, now = REGISTRY["popularity"], [100.0]
+    entry, now = CATALOGUE["popularity"], [100.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
 
     def resumed(data, ranks):
-        ((rank, whole),) = entry.fit(data, ranks)
+        ((rank, whole),) = entry.fits(data, ranks)
         now[0] += 7
         yield rank, replace(whole, earlier=Cost(1000.0, 1e6))
 
-    models, ranks = {"resumed": replace(entry, fit=resumed)}, [data.items]
+    models, ranks = {"resumed": replace(entry, function=resumed, ranks=Ranks.EACH)}, [data.items]
     results = refit(data, "resumed", only_choice({}, ranks), {}, *users, models=models)
     ((tested, _),) = results.values()
     assert tested.cost.seconds == 1007
@@ -246,7 +245,7 @@ MODELS = {
 def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, tmp_path):
     options, chosen = MODELS[name]
     asked, fitted = [], []
-    fits = REGISTRY[name].fit
+    fits = CATALOGUE[name].fits
 
     def counting(model, *of):
         asked.append(model)
@@ -257,7 +256,7 @@ def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, 
         return fits(data, ranks, **options)
 
     monkeypatch.setattr(tuning, "evaluate", counting)
-    models = {name: replace(REGISTRY[name], fit=noting)}
+    models = {name: replace(CATALOGUE[name], function=noting, ranks=Ranks.EACH, fixed={})}
     results = refit(data, name, chosen, options, *users, models=models)
 
     assert list(results) == chosen["rank"].tolist()
@@ -266,7 +265,7 @@ def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, 
     for row in chosen.to_dict("records"):
         tested, found = results[row["rank"]]
         point = {axis: row[axis] for axis in ("p", "lambda") if axis in row}
-        rank = row["rank"] if REGISTRY[name].low_rank else None
+        rank = row["rank"] if CATALOGUE[name].low_rank else None
         alone = fit(name, data, rank, **parameters(point, options))
         assert (tested.rank, tested.parameters, tested.edge) == (row["rank"], point, row["edge"])
         assert tested.converged == found.converged == alone.converged

@@ -17,7 +17,7 @@ from lindrop.data.fetch import files_below
 from lindrop.base.digest import imports_digest
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
-from lindrop.models.torch.titles import TITLES as DEEP
+from lindrop.models.catalogue import TORCH as DEEP
 from lindrop.papers.pretorius2018.kinds import kinds
 from lindrop.claims.register import read_papers
 

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from lindrop.base.errors import UserError
 from lindrop.base.reporting import job
 from lindrop.models.tuning import choose, number_of, only_choice, refit
 from lindrop.store.metrics import write_metrics
@@ -20,10 +19,6 @@ def checkpoint(file):
 
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
-    try:
-        from lindrop.models.torch.entries import DEEP
-    except ModuleNotFoundError as error:
-        raise UserError("PyTorch is not installed: run `make deep`") from error
     items = read_items(split)
     if trials:
         chosen = choose(pd.concat(map(pd.read_csv, trials)), params.options)
@@ -39,7 +34,6 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         params.options,
         fold_in=read_split_matrix(split, "test/fold_in"),
         held_out=read_split_matrix(split, "test/held_out"),
-        models=DEEP,
     )
     ((tested, model),) = results.values()
     write_metrics(output.metrics, wildcards.dataset, wildcards.model, results, params.state)

@@ -1,7 +1,6 @@
 from pathlib import Path
 
 from lindrop.base.atomic import atomic
-from lindrop.base.errors import UserError
 from lindrop.base.reporting import job
 from lindrop.models.tuning import tune
 from lindrop.ranking.grids import grid
@@ -13,10 +12,6 @@ output = Path(snakemake.output[0])
 checkpoint = output.with_suffix(".checkpoint")
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
-    try:
-        from lindrop.models.torch.entries import DEEP
-    except ModuleNotFoundError as error:
-        raise UserError("PyTorch is not installed: run `make deep`") from error
     data = read_deep_training(snakemake.input.split, params.seed, checkpoint)
     trials = tune(
         data,
@@ -25,7 +20,6 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         [data.items],
         params.options,
         *data.validation,
-        models=DEEP,
     )
     with atomic(output) as partial:
         trials.to_csv(partial, index=False)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from measure import Peer, measure
 
 from lindrop.models.base import Training
-from lindrop.models.registry import fit
+from lindrop.models.catalogue import fit
 
 
 def fit_ease(x: sp.csr_array, ridge: float) -> np.ndarray:

@@ -6,7 +6,8 @@ factor q of Eq. 2 is already in it. The optimum is that of row 3, in closed form
 file shows how near sampling comes to it, and at what cost.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,9 @@ import scipy.sparse as sp
 from numba import njit
 
 from lindrop.base.parallel import over_blocks
-from lindrop.base.reporting import Progress
+from lindrop.base.reporting import Progress, logger
 from lindrop.linalg.kernels import sparse_times_dense
+from lindrop.models.base import Fit, LowRank, Training
 
 Matrix = npt.NDArray[np.float32]
 
@@ -23,6 +25,22 @@ BLOCK = 1 << 18  # parameters that a thread updates at once
 WARM_UP = 0.1  # of all steps: Adam knows the size of a gradient only after some
 DECAY_MEAN, DECAY_SQUARE = 0.9, 0.99  # .999 would remember more steps than some epochs have
 EPSILON = 1e-12  # added to the size of a gradient, which per user can be small
+
+
+RESTED = 2e-3  # relative change of the loss over the last tenth of the epochs
+
+
+def fit_sampled_dropout(
+    data: Training, ranks: Sequence[int], p: float, ridge: float, **options: Any
+) -> Iterator[tuple[int, Fit]]:
+    """Converged where the loss, which has the noise of its masks, has come to rest."""
+    for rank in ranks:
+        u, v, history = fit_sampled(data.x, rank, p, ridge, seed=data.seed, **options)
+        before, last = history[-max(2, len(history) // 10) :][0]["loss"], history[-1]["loss"]
+        rested = len(history) > 1 and abs(before - last) <= RESTED * last
+        if not rested:
+            logger.info("rank %d: NOT CONVERGED in %d epochs", rank, len(history))
+        yield rank, Fit(LowRank(u, v), [*history], rested)
 
 
 class Gradients(NamedTuple):

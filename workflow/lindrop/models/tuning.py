@@ -14,7 +14,7 @@ from lindrop.base.cost import Cost, Stopwatch
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.models.base import Fit, LowRank, SparseItems, Training
-from lindrop.models.registry import REGISTRY, Entry
+from lindrop.models.catalogue import CATALOGUE, Entry
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.ranking.grids import Point, axes, grid, symbol
 from lindrop.ranking.metrics import CRITERION, METRICS
@@ -53,10 +53,10 @@ def rank_of_table(rank: int, usable: Sequence[int]) -> int:
 
 def ranks_of(name: str, rank: int, ranks: Sequence[int], data: Training) -> list[int]:
     """At which ranks a model is fitted."""
-    if not REGISTRY[name].low_rank:
+    if not CATALOGUE[name].low_rank:
         return [data.items]
     usable = usable_ranks([*ranks, rank], data.largest_rank)
-    return [rank_of_table(rank, usable)] if REGISTRY[name].table_only else usable
+    return [rank_of_table(rank, usable)] if CATALOGUE[name].table_only else usable
 
 
 def tune(
@@ -67,7 +67,7 @@ def tune(
     options: Mapping[str, Any],
     fold_in: sp.csr_array,
     held_out: sp.csr_array,
-    models: Mapping[str, Entry] = REGISTRY,
+    models: Mapping[str, Entry] = CATALOGUE,
 ) -> pd.DataFrame:
     """Validation metrics of every point at every rank; no model is kept."""
     entry = models[name]
@@ -91,7 +91,7 @@ def _trials(
         start, done = time.perf_counter(), []
         warm = {"start": last} if entry.warm else {}
         try:
-            for rank, fit in entry.fit(data, ranks, **parameters(point, options), **warm):
+            for rank, fit in entry.fits(data, ranks, **parameters(point, options), **warm):
                 seconds = fit.earlier.seconds + time.perf_counter() - start
                 done.append(rank)
                 last = fit.model
@@ -183,7 +183,7 @@ def refit(
     options: Mapping[str, Any],
     fold_in: sp.csr_array,
     held_out: sp.csr_array,
-    models: Mapping[str, Entry] = REGISTRY,
+    models: Mapping[str, Entry] = CATALOGUE,
 ) -> dict[int, tuple[Tested, Fit]]:
     """Fit every chosen point once, for all ranks that chose it, and test it: the only time."""
     searched, entry = list(axes(options)), models[name]
@@ -195,7 +195,7 @@ def refit(
         ranks = [int(r) for r in chosen["rank"][(chosen[searched] == values).all(axis=1)]]
         watch = Stopwatch()
         timed = replace(data, read_gram=watch.paused(data.read_gram))
-        for rank, fit in entry.fit(timed, ranks, **parameters(point, options)):
+        for rank, fit in entry.fits(timed, ranks, **parameters(point, options)):
             if _is_zero(fit):
                 raise UserError(f"{name} at {point}: the model is zero (its penalty is too large)")
             cost = watch.cost(fit.earlier)

@@ -5,7 +5,7 @@ added to the mean loss of a batch's users.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,6 @@ from lindrop.models.base import Fit, Training, Validation
 from lindrop.models.torch.memory import training_bytes
 from lindrop.models.torch.networks import Autoencoder, Cdae, MultDae, MultVae
 from lindrop.models.torch.training import History, Settings, best_epoch, out_of_patience, train
-
-Fits = Iterator[tuple[int, Fit]]
 
 STILL_RISING = 0.9  # a best epoch later than this share of all allowed: more might be better
 COSTS = ("square", "logistic")
@@ -34,9 +32,6 @@ ROOT = HERE.parents[3]  # of the package
 
 def fit_mult_vae(
     data: Training,
-    ranks: Sequence[int],
-    validation: Validation,
-    checkpoint: Path | None = None,
     *,
     beta: float = 0.2,
     anneal_steps: int = 200_000,
@@ -45,39 +40,33 @@ def fit_mult_vae(
     p: float = 0.5,
     ridge: float = 0.0,
     **training: Any,
-) -> Fits:
+) -> Fit:
     """Mult-VAE^PR; the default β is the published code's for MovieLens 20M."""
     _require(
         min(beta, anneal_steps, hidden) >= 0,
         f"β = {beta}, {anneal_steps} steps, hidden = {hidden}: none may be below 0",
     )
     options = {"beta": float(beta), "anneal_steps": anneal_steps, "hidden": hidden}
-    return _fit("mult_vae", data, validation, checkpoint, latent, p, ridge, options, training)
+    return _fit("mult_vae", data, latent, p, ridge, options, training)
 
 
 def fit_mult_dae(
     data: Training,
-    ranks: Sequence[int],
-    validation: Validation,
-    checkpoint: Path | None = None,
     *,
     latent: int = 200,
     hidden: int = 0,
     p: float = 0.5,
     ridge: float = 0.01,
     **training: Any,
-) -> Fits:
+) -> Fit:
     """Mult-DAE; by default items → 200 → items, as in the published code for MovieLens 20M."""
     _require(hidden >= 0, f"hidden = {hidden}: may not be below 0")
     options = {"hidden": hidden}
-    return _fit("mult_dae", data, validation, checkpoint, latent, p, ridge, options, training)
+    return _fit("mult_dae", data, latent, p, ridge, options, training)
 
 
 def fit_cdae(
     data: Training,
-    ranks: Sequence[int],
-    validation: Validation,
-    checkpoint: Path | None = None,
     *,
     negatives: float = 5.0,
     cost: str = "square",
@@ -85,25 +74,25 @@ def fit_cdae(
     p: float = 0.5,
     ridge: float = 1.0,
     **training: Any,
-) -> Fits:
+) -> Fit:
     """CDAE with the weighted square cost and tanh at the end of Liang 2018, or the logistic one."""
     _require(negatives > 0, f"{negatives} negatives per entry: must be above 0")
     _require(cost in COSTS, f"cost {cost!r}: must be one of {', '.join(COSTS)}")
     options = {"users": int(data.x.shape[0]), "negatives": negatives, "cost": cost}
-    return _fit("cdae", data, validation, checkpoint, latent, p, ridge, options, training)
+    return _fit("cdae", data, latent, p, ridge, options, training)
 
 
 def _fit(
     model: str,
     data: Training,
-    validation: Validation,
-    checkpoint: Path | None,
     latent: int,
     p: float,
     ridge: float,
     options: dict[str, Any],
     training: dict[str, Any],
-) -> Fits:
+) -> Fit:
+    if data.validation is None:
+        raise UserError(f"{model} needs validation users, who tell when to stop its training")
     settings = Settings(**training, seed=data.seed)
     _require(0 <= p < 1 and ridge >= 0, f"p = {p}, λ = {ridge}: p must be in [0, 1), λ at least 0")
     counts = {"latent": latent} | settings._asdict()
@@ -114,12 +103,14 @@ def _fit(
     needed = training_bytes(model, data.items, users, settings.batch, latent, hidden)
     require_memory(needed, "training a deep network")
     source = {"model": model, "options": options}
-    source |= {"data": _digest(data, validation), "code": module_digest(HERE, ROOT)}
+    source |= {"data": _digest(data, data.validation), "code": module_digest(HERE, ROOT)}
     # its own stream: the epochs' are children of the same seed
     first = np.random.default_rng(data.seed)
     network = NETWORKS[model](data.items, first, **options)
-    trained, history, earlier = train(network, data.x, validation, settings, checkpoint, source)
-    yield data.items, Fit(trained, [*history], _at_rest(history, settings), earlier)
+    trained, history, earlier = train(
+        network, data.x, data.validation, settings, data.checkpoint, source
+    )
+    return Fit(trained, [*history], _at_rest(history, settings), earlier)
 
 
 def _at_rest(history: History, settings: Settings) -> bool:

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from lindrop.claims.comparison import Column, Comparison, Number
-from lindrop.models.registry import REGISTRY
-from lindrop.papers.steck2020.models import DEEP
+from lindrop.models.catalogue import CATALOGUE
 from lindrop.ranking.metrics import METRICS
 
 
@@ -27,10 +26,9 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Co
     rows = {str(model): str(row) for model, row in zip(ours["model"], ours["row"], strict=True)}
     known = dict.fromkeys(model for column in columns for model in column.numbers)
     models = tuple(
-        (rows.get(model, entry.row), model, entry.title)
-        if (entry := REGISTRY.get(model))
-        else (rows.get(model, "reprinted"), model, DEEP[model])
+        (rows.get(model, "reprinted" if entry.torch else entry.row), model, entry.title)
         for model in known
+        for entry in [CATALOGUE[model]]
     )
     titles = {metric: METRICS[metric].title for metric in published["metrics"]}
     return Comparison(models, titles, tuple(columns))

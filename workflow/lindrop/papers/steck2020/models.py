@@ -1,6 +1,6 @@
 """Which models Table 1 and Figure 1 (left) show; imports little, since the rules read it."""
 
-from lindrop.models.torch.titles import TITLES
+from lindrop.models.catalogue import TORCH
 
 # every model of the table in its order, with the one that shows what it adds
 TABLE = {
@@ -20,7 +20,7 @@ TABLE = {
     "full_edlae": "full_dlae",
     "popularity": None,
 }
-DEEP = TITLES  # by `make deep` alone
+DEEP = TORCH  # by `make deep` alone
 BASELINES = {model: other for model, other in TABLE.items() if model not in DEEP}
 
 # every curve of the figure, with the full-rank model that it ends in

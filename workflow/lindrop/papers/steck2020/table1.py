@@ -9,9 +9,9 @@ import pandas as pd
 
 from lindrop.base.cost import Cost
 from lindrop.base.reporting import logger
-from lindrop.models.registry import REGISTRY
+from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.tuning import Tested
-from lindrop.papers.steck2020.models import DEEP, TABLE
+from lindrop.papers.steck2020.models import TABLE
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.metrics import CRITERION, METRICS
 
@@ -100,14 +100,12 @@ def _lines(column: Column) -> Iterator[Line]:
 
 
 def _row(model: str) -> str:
-    if model in DEEP:
-        return "baseline"
-    return REGISTRY[model].row or ("floor" if model == "popularity" else "full rank")
+    return CATALOGUE[model].row or ("floor" if model == "popularity" else "full rank")
 
 
 def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> str:
     """Such as `rank=150 p=0.35 λ=100 (edge: λ)`, with whatever else a reader has to know."""
-    low_rank = model not in DEEP and REGISTRY[model].low_rank
+    low_rank = CATALOGUE[model].low_rank
     values = {"rank": result.rank} if low_rank else {}
     values |= {name.replace("lambda", "λ"): value for name, value in result.parameters.items()}
     parts = [f"{name}={value:g}" for name, value in values.items()]
@@ -132,7 +130,7 @@ def without_held_out(result: Tested) -> int:
 def _gain(result: Tested, other: Tested, baseline: str) -> str:
     """The mean over users of the difference in nDCG@100, with its standard error."""
     mean, stderr = _mean(paired(result.per_user, other.per_user), CRITERION)
-    entry = REGISTRY[baseline]
+    entry = CATALOGUE[baseline]
     over = f"row {entry.row}" if entry.row else entry.title
     return f"{_signed(mean)} ± {stderr:.4f} over {over}"
 
@@ -166,7 +164,7 @@ def _wide(line: Line) -> dict[str, str]:
         heading: _cell(line.measured, metric, printed)
         for (metric, heading), printed in zip(TITLES.items(), line.printed, strict=True)
     }
-    title = REGISTRY[line.model].title if line.model in REGISTRY else DEEP[line.model]
+    title = CATALOGUE[line.model].title
     return {
         "dataset": line.dataset,
         "row": line.row,
