@@ -1,91 +1,160 @@
-"""A rule reruns when a module behind its script changes, and only then."""
+"""A rule reruns when code behind its script changes, and only then."""
 
 import ast
+import sys
 
 import pytest
 from conftest import ROOT
+from processes import run
 
-from lindrop.base.digest import imported_names, imports_digest, module_digest, reachable
+from lindrop.base.digest import digest, reachable
+from lindrop.models.catalogue import CATALOGUE
 
 WORKFLOW = ROOT / "workflow"
 
 
 def names(script):
-    files = reachable(WORKFLOW / "scripts" / script, WORKFLOW)
-    return {str(file.relative_to(WORKFLOW / "lindrop")) for file in files}
+    files = reachable([WORKFLOW / "scripts" / script], WORKFLOW)
+    return {str(file.relative_to(WORKFLOW)) for file in files}
 
 
 def test_imports_are_followed_through_modules():
     assert names("verify_source.py") == {
-        "data/archives.py",
-        "data/fetch.py",
-        "base/errors.py",
-        "base/reporting.py",
-        "base/atomic.py",
-        "store/receipt.py",
+        "scripts/verify_source.py",
+        "lindrop/data/archives.py",
+        "lindrop/data/fetch.py",
+        "lindrop/base/errors.py",
+        "lindrop/base/reporting.py",
+        "lindrop/base/atomic.py",
+        "lindrop/store/receipt.py",
     }
-    assert "data/netflix.py" in names("read_interactions.py")
-    assert "data/netflix.py" not in names("split.py")
+    assert "lindrop/data/netflix.py" in names("read_interactions.py")
+    assert "lindrop/data/netflix.py" not in names("split.py")
 
 
-def names_by_python(code):
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+@pytest.mark.parametrize("script", ["tune.py", "fit.py", "tune_deep.py", "fit_deep.py"])
+def test_a_script_that_fits_any_model_reaches_no_model(script):
+    """It takes the one that it is asked for from the catalogue."""
+    modules = {str(entry.module.relative_to(WORKFLOW)) for entry in CATALOGUE.values()}
+    assert names(script) & modules == set()
+    assert "lindrop/models/catalogue.py" in names(script)
 
 
-def test_imports_are_those_that_python_finds():
-    files = [*(WORKFLOW / "lindrop").rglob("*.py"), *(WORKFLOW / "scripts").glob("*.py")]
-    assert len(files) > 200
-    for file in files:
-        code = file.read_text()
-        own = [name for name in names_by_python(code) if name.split(".")[0] == "lindrop"]
-        assert sorted(imported_names(code)) == sorted(own), file
-
-
-def test_imports_of_every_form_are_found():
-    code = (
-        "import lindrop.a as b\nfrom lindrop.c import d as e, f  # g\n"
-        "def late():\n    from lindrop.h import (\n        i,  # j\n        k as m,\n    )\n"
-        "from lindrop import n\nfrom lindropped import o\nimport lindropped.p\n"
+IMPORTS = """
+import lindrop.a as b
+from lindrop.c import d as e, f  # g
+def late():
+    from lindrop.h import (
+        i,  # j
+        k as m,
     )
-    own = [name for name in names_by_python(code) if name.split(".")[0] == "lindrop"]
-    assert sorted(imported_names(code)) == sorted(own)
-    assert len(own) == 6
+from lindrop import n
+from lindropped import o
+import lindropped.p
+"""
 
 
-def test_the_hash_changes_with_a_reached_module_only(tmp_path):
-    package = tmp_path / "lindrop"
-    package.mkdir()
-    for name, text in {
-        "__init__.py": "",
-        "a.py": "from lindrop.b import x\n",
-        "b.py": "x = 1\n",
-        "c.py": "y = 1\n",
-    }.items():
-        (package / name).write_text(text)
-    script = tmp_path / "script.py"
-    script.write_text("import lindrop.a\n")
-    before = imports_digest(script, tmp_path)
-    (package / "c.py").write_text("y = 2\n")
-    assert imports_digest(script, tmp_path) == before
-    (package / "b.py").write_text("x = 2\n")
-    assert imports_digest(script, tmp_path) != before
+@pytest.fixture
+def package(tmp_path):
+    """A script that reaches a and b of a package, not c."""
+    folder = tmp_path / "lindrop"
+    folder.mkdir()
+    for name, text in {"a": "from lindrop.b import x\n", "b": "x = 1\n", "c": "y = 1\n"}.items():
+        (folder / f"{name}.py").write_text(text)
+    (tmp_path / "script.py").write_text("import lindrop.a\n")
+    return tmp_path
 
 
-def test_the_hash_of_a_module_changes_with_itself_too(tmp_path):
-    package = tmp_path / "lindrop"
-    package.mkdir()
-    module, imported = package / "a.py", package / "b.py"
-    module.write_text("from lindrop.b import x\n")
-    imported.write_text("x = 1\n")
-    found = [module_digest(module, tmp_path)]
-    for file in (module, imported):
-        file.write_text(file.read_text() + "y = 2\n")
-        found.append(module_digest(module, tmp_path))
-    assert len(set(found)) == 3
+def hashed(package, **options):
+    return digest([package / "script.py"], package, **options)
+
+
+def test_imports_of_every_form_are_followed(package):
+    for name in "acdfhikn":
+        (package / "lindrop" / f"{name}.py").write_text("")
+    (package / "script.py").write_text(IMPORTS)
+    found = {file.stem for file in reachable([package / "script.py"], package)} - {"script"}
+    assert found == {"a", "c", "h", "n"}
+
+
+@pytest.mark.parametrize(("file", "changes"), [("a", True), ("b", True), ("c", False)])
+def test_the_hash_changes_with_what_is_reached_only(file, changes, package):
+    before = hashed(package)
+    path = package / "lindrop" / f"{file}.py"
+    path.write_text(path.read_text() + "z = 2\n")
+    assert (hashed(package) != before) == changes
+
+
+def test_the_hash_is_that_of_the_script_too(package):
+    before = hashed(package)
+    (package / "script.py").write_text("import lindrop.a\nprint()\n")
+    assert hashed(package) != before
+
+
+CODE = """
+def f(x):
+    return {"a": x + 1}
+
+
+class C:
+    y = "text"
+"""
+SAME = '''"""What it is."""
+# why
+def f(x):
+    """What it does."""
+    return {
+        'a': x + 1,  # layout
+    }
+class C:
+    """What it is."""
+
+    y = "text"
+'''
+
+
+def test_text_is_no_code(package):
+    module = package / "lindrop" / "b.py"
+    module.write_text(CODE)
+    before = hashed(package)
+    module.write_text(SAME)
+    assert hashed(package) == before
+    module.write_text(SAME.replace("x + 1", "x + 2"))
+    assert hashed(package) != before
+    module.write_text(SAME.replace('y = "text"', 'y = "Text"'))
+    assert hashed(package) != before
+
+
+def test_what_is_left_out_does_not_count(package):
+    leave_out = {"without": [package / "lindrop" / "a.py"]}
+    before = hashed(package, **leave_out)
+    for name in "ab":
+        (package / "lindrop" / f"{name}.py").write_text("z = 2\n")
+    assert hashed(package, **leave_out) == before
+
+
+def test_what_is_remembered_is_what_would_be_found(package):
+    """By another process, from whatever file there is."""
+    code = (
+        "from pathlib import Path; from lindrop.base.digest import digest, remember\n"
+        "remember(Path('kept/code.json')); print(digest([Path('script.py')], Path()))"
+    )
+    found = set()
+    for damage in (None, None, "", "{", '{"a": 1}', None):
+        if damage is not None:
+            (package / "kept" / "code.json").write_text(damage)
+        environment = {"PYTHONPATH": str(WORKFLOW)}
+        done = run([sys.executable, "-c", code], cwd=package, env=environment)
+        assert done.returncode == 0, done.stdout
+        found.add(done.stdout)
+    assert found == {hashed(package) + "\n"}
+    assert (package / "kept" / "code.json").stat().st_size > 100
+
+
+def test_an_import_that_hides_its_module_is_refused(package):
+    (package / "script.py").write_text("from lindrop import split\n")
+    with pytest.raises(ValueError, match="from the module that defines it"):
+        hashed(package)
 
 
 def test_package_files_hold_no_code():
@@ -97,11 +166,3 @@ def test_package_files_hold_no_code():
         assert isinstance(first, ast.Expr), file
         allowed = version if file.parent.name == "lindrop" else ""
         assert "\n".join(map(ast.unparse, others)) == allowed, file
-
-
-def test_an_import_that_hides_its_module_is_refused(tmp_path):
-    (tmp_path / "lindrop").mkdir()
-    script = tmp_path / "script.py"
-    script.write_text("from lindrop import split\n")
-    with pytest.raises(ValueError, match="from the module that defines it"):
-        imports_digest(script, tmp_path)

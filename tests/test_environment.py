@@ -118,7 +118,7 @@ def test_what_a_script_imports_is_in_its_environment():
         specs = yaml.safe_load(env.read_text())["dependencies"]
         packages = {MatchSpec(spec, strict=True).name.normalized for spec in specs}
         for script in scripts:
-            for file in [script, *reachable(script, ROOT / "workflow")]:
+            for file in reachable([script], ROOT / "workflow"):
                 found = re.findall(r"^(?:from|import) (\w+)", file.read_text(), re.MULTILINE)
                 needed = {PACKAGE.get(module, module) for module in set(found) - KNOWN}
                 assert needed <= packages, f"rule {name}: {file.name}"

@@ -7,7 +7,8 @@ from test_models import tasteful
 
 from lindrop.base.errors import UserError
 from lindrop.models.base import Training
-from lindrop.models.wmf import WeightedFactors, fit_wmf
+from lindrop.models.wmf.factors import WeightedFactors
+from lindrop.models.wmf.fit import fit_wmf
 
 X = tasteful(300, 40)
 DENSE = X.toarray().astype(np.float64)

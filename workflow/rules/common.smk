@@ -1,7 +1,4 @@
 # Functions that the rules share. No rule stands here.
-import functools
-import hashlib
-
 import yaml
 from snakemake.logging import logger
 
@@ -13,8 +10,6 @@ from lindrop.workflow.config import (
     duplicate_keys,
     load_schema,
 )
-from lindrop.data.fetch import files_below
-from lindrop.base.digest import imports_digest
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
 from lindrop.models.catalogue import TORCH as DEEP
@@ -44,12 +39,6 @@ SYNTHETIC = [
 ]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
-
-
-@functools.cache
-def code(script):
-    """Hash of the library modules behind a script: their change reruns the rule."""
-    return imports_digest(WORKFLOW / "scripts" / script, WORKFLOW)
 
 
 def one_of(names):
@@ -124,64 +113,6 @@ def image_files(wildcards):
     return files
 
 
-# When a job fails, Snakemake deletes what it had made before, but would not miss that beside an older
-# result of a later job. So every job on the way from a file to a result has as a parameter all that
-# led to its input: it then asks for it again, and fails again, until the mistake is mended.
-
-
-def file_state(file):
-    """What tells that a local file, or one in a local folder, changed; nothing of a download."""
-    files = files_below(Path(file)) if file else []
-    return [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
-
-
-def source_state(name):
-    """The same, with where the file comes from, what is known of it and how it is read."""
-    source = DATASETS[name]["source"]
-    known = {key: source[key] for key in source if key != "mirrors"}
-    return {
-        "source": known,
-        "files": file_state(local_file(name) if name in FROM_FILES else None),
-    }
-
-
-def dataset_state(name):
-    """The same, with the protocol and the code (and the seed of what is generated)."""
-    first = "generate_interactions.py" if name in SYNTHETIC else "read_interactions.py"
-    return source_state(name) | {
-        "protocol": DATASETS[name]["protocol"],
-        "code": [code(first), code("split.py")],
-        "seed": config["seed"] if name in SYNTHETIC else None,
-    }
-
-
-def images_state(name):
-    """What tells a set of images from another, and how it is read."""
-    parts = config["images"][name]
-    return {
-        part: [
-            {key: entry[key] for key in entry if key != "mirrors"},
-            file_state(local_copy(entry, name)),
-        ]
-        for part, entry in parts.items()
-    } | {"code": code("read_images.py")}
-
-
-def image_set_state(name):
-    """Of the images that a network of Pretorius 2018 sees."""
-    return {
-        "settings": config["pretorius2018"][name],
-        "images": None if name == "synthetic" else images_state(name),
-        "code": code("pretorius2018_images.py"),
-        "seed": config["seed"],
-    }
-
-
-def network_state(name):
-    """The same, with the code that trains."""
-    return image_set_state(name) | {"train": code("pretorius2018_train.py")}
-
-
 def networks(activation):
     """The trained networks of one activation on every set."""
     folder = "<results>/experiments/pretorius2018/networks"
@@ -192,53 +123,20 @@ def networks(activation):
     ]
 
 
-def gram_state(name):
-    """The same, with the code that counts X'X and decomposes it."""
-    return dataset_state(name) | {
-        "caches": [code("gram.py"), code("spectrum.py")],
-        "ranks": [config["rank"], *config["ranks"]],
-    }
-
-
-def model_state(name, model):
-    """The same, with how a model was tuned."""
-    return gram_state(name) | {
-        "options": model_options(model),
-        "tune": code("tune.py"),
-        "seed": config["seed"],
-    }
-
-
-def results_state(models):
-    """Fingerprint of all that led to the metrics of these models on every dataset."""
-    fit = code("fit.py")
-    states = [(fit, model_state(name, model)) for name in DATASETS for model in models]
-    return hashlib.sha256(repr(states).encode()).hexdigest()
-
-
-def deep_state(name, model):
-    """Fingerprint of all that leads to the metrics of a deep model, which needs no X'X."""
-    scripts = [code("tune_deep.py"), code("fit_deep.py")]
-    state = dataset_state(name), deep_options(model), scripts, config["seed"]
-    return hashlib.sha256(repr(state).encode()).hexdigest()
-
-
 def deep_metrics():
     """What `make deep` left, with the fingerprints by which the table leaves out what is outdated.
 
     No inputs: the default run neither waits for PyTorch nor trains for hours.
     """
     return {
-        file: {"state": deep_state(name, model), "file": file_state(file)}
+        file: {
+            "state": lineage("fit_deep", dataset=name, model=model),
+            "file": file_state(file),
+        }
         for name in DATASETS
         for model in DEEP
         if Path(file := f"{RESULTS}/metrics/{name}/{model}.h5").exists()
     }
-
-
-def of_dataset(state):
-    """A state as a function of the wildcards."""
-    return lambda wildcards: state(wildcards.dataset)
 
 
 def gram_shards(wildcards):

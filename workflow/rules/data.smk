@@ -51,9 +51,9 @@ rule verify_source:
         runtime=grows(30),
         disk_mb=1,
     params:
-        code=code("verify_source.py"),
         expected=source("bytes", "sha256", "md5"),
-        state=of_dataset(source_state),
+        code=code("verify_source.py"),
+        lineage=led_to("source"),
     script:
         "../scripts/verify_source.py"
 
@@ -80,8 +80,7 @@ rule read_interactions:
         runtime=grows(60),
         disk_mb=lambda wildcards, input: 10 + text_mb(input.file),
     params:
-        code=code("read_interactions.py"),
-        state=of_dataset(source_state),
+        lineage=led_to("interactions"),
         layout=source("format", "user", "item", "rating"),
         stated=source("rows", "users", "items"),
         min_rating=lambda wildcards: protocol(wildcards)["min_rating"],
@@ -108,7 +107,7 @@ rule generate_interactions:
         runtime=grows(60),
         disk_mb=lambda wildcards: 10 + 12e-6 * generated_rows(wildcards),
     params:
-        code=code("generate_interactions.py"),
+        lineage=led_to("interactions"),
         recipe=source("preset", "users", "items", "interactions"),
         seed=config["seed"],
     script:
@@ -133,8 +132,7 @@ rule split:
         runtime=grows(60),
         disk_mb=lambda wildcards, input: 10 + 2 * input.size_mb,
     params:
-        code=code("split.py"),
-        state=of_dataset(dataset_state),
+        lineage=led_to("split"),
         protocol=protocol,
     script:
         "../scripts/split.py"
@@ -158,7 +156,7 @@ rule published_csv:
         disk_mb=lambda wildcards, input: 10 + 20 * input.size_mb,
     params:
         code=code("published_csv.py"),
-        state=of_dataset(dataset_state),
+        lineage=led_to("split"),
     script:
         "../scripts/published_csv.py"
 
@@ -191,7 +189,7 @@ rule steck2020_table1_datasets:
         disk_mb=20,
     params:
         code=code("steck2020_table1_datasets.py"),
-        state=list(map(dataset_state, DATASETS)),
+        lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
         names=list(DATASETS),
         papers=[entry["paper"] for entry in DATASETS.values()],
     script:
@@ -223,7 +221,7 @@ rule dataset_long_tails:
         disk_mb=20,
     params:
         code=code("dataset_long_tails.py"),
-        state=list(map(dataset_state, DATASETS)),
+        lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
         names=list(DATASETS),
     script:
         "../scripts/dataset_long_tails.py"

@@ -21,8 +21,7 @@ rule tune_deep:
         runtime=deep_minutes,
         disk_mb=deep_disk_mb,
     params:
-        code=code("tune_deep.py"),
-        state=of_dataset(dataset_state),
+        lineage=led_to("tune_deep"),
         seed=config["seed"],
         options=lambda wildcards: deep_options(wildcards.model),
         points=lambda wildcards: list(points_of(wildcards.model, int(wildcards.chunk))),
@@ -51,8 +50,7 @@ rule fit_deep:
         runtime=deep_minutes,
         disk_mb=deep_disk_mb,
     params:
-        code=code("fit_deep.py"),
-        state=lambda wildcards: deep_state(wildcards.dataset, wildcards.model),
+        lineage=led_to("fit_deep"),
         seed=config["seed"],
         options=lambda wildcards: deep_options(wildcards.model),
     script:

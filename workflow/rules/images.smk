@@ -20,7 +20,7 @@ rule read_images:
         runtime=grows(30),
         disk_mb=lambda wildcards, input: 10 + 5 * input.size_mb,
     params:
-        state=lambda wildcards: images_state(wildcards.images),
+        lineage=led_to("images"),
         expected=lambda wildcards: {
             part: {fact: entry[fact] for fact in ("bytes", "sha256", "md5")}
             for part, entry in config["images"][wildcards.images].items()

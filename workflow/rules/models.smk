@@ -26,8 +26,7 @@ rule gram_shard:
         runtime=grows(60),
         disk_mb=matrix_mb,
     params:
-        code=code("gram.py"),
-        state=of_dataset(dataset_state),
+        lineage=led_to("gram"),
         shard=lambda wildcards: int(wildcards.shard),
         shards=lambda wildcards: int(wildcards.shards),
     script:
@@ -53,8 +52,7 @@ rule gram:
         runtime=grows(60),
         disk_mb=matrix_mb,
     params:
-        code=code("gram.py"),
-        state=of_dataset(dataset_state),
+        lineage=led_to("gram"),
         shard=0,
         shards=1,
     script:
@@ -80,8 +78,7 @@ rule spectrum:
         runtime=grows(120),
         disk_mb=matrix_mb,
     params:
-        code=code("spectrum.py"),
-        state=of_dataset(gram_state),
+        lineage=led_to("spectrum"),
         ranks=config["ranks"],
         rank=config["rank"],
         seed=config["seed"],
@@ -116,8 +113,7 @@ rule tune:
         ),
         disk_mb=10,
     params:
-        code=code("tune.py"),
-        state=of_dataset(gram_state),
+        lineage=led_to("tune"),
         seed=config["seed"],
         rank=config["rank"],
         ranks=config["ranks"],
@@ -152,8 +148,7 @@ rule fit:
         * fit_minutes(wildcards, input, 10),
         disk_mb=matrix_mb,
     params:
-        code=code("fit.py"),
-        state=lambda wildcards: model_state(wildcards.dataset, wildcards.model),
+        lineage=led_to("fit"),
         seed=config["seed"],
         rank=config["rank"],
         ranks=config["ranks"],

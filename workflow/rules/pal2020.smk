@@ -270,7 +270,7 @@ rule pal2020_train:
         disk_mb=20,
     params:
         code=code("pal2020_train.py"),
-        state=lambda wildcards: images_state(wildcards.images),
+        lineage=led_to("deep_dropout"),
         seed=config["seed"],
         n_images=PAL2020["deep"]["count"],
         settings={key: PAL2020["deep"][key] for key in ("iterations", "rate", "draws")}
@@ -309,10 +309,9 @@ rule pal2020_fig2:
         disk_mb=20,
     params:
         code=code("pal2020_fig2.py"),
-        state=[
-            PAL2020["deep"],
-            code("pal2020_train.py"),
-            [images_state(images) for images in PAL2020["deep"]["images"]],
+        lineage=[
+            lineage("deep_dropout", images=images)
+            for images in PAL2020["deep"]["images"]
         ],
     script:
         "../scripts/pal2020_fig2.py"

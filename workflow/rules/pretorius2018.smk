@@ -175,8 +175,7 @@ rule pretorius2018_images:
         runtime=grows(30),
         disk_mb=500,
     params:
-        code=code("pretorius2018_images.py"),
-        state=lambda wildcards: image_set_state(wildcards.images),
+        lineage=led_to("image_set"),
         n_images=lambda wildcards: PRETORIUS2018[wildcards.images]["count"],
         side=lambda wildcards: PRETORIUS2018[wildcards.images].get("side"),
         seed=config["seed"],
@@ -203,7 +202,7 @@ rule pretorius2018_train:
         disk_mb=50,
     params:
         code=code("pretorius2018_train.py"),
-        state=lambda wildcards: image_set_state(wildcards.images),
+        lineage=led_to("network"),
         settings=lambda wildcards: PRETORIUS2018[wildcards.images]["network"],
         seed=config["seed"],
     script:
@@ -241,7 +240,7 @@ rule pretorius2018_images_linear:
         disk_mb=20,
     params:
         code=code("pretorius2018_images_linear.py"),
-        state=[image_set_state(images) for images in IMAGE_SETS],
+        lineage=[lineage("image_set", images=images) for images in IMAGE_SETS],
         settings={images: PRETORIUS2018[images]["linear"] for images in IMAGE_SETS},
         seed=config["seed"],
     script:
@@ -278,7 +277,7 @@ rule pretorius2018_supp_fig1:
         disk_mb=20,
     params:
         code=code("pretorius2018_supp_fig1.py"),
-        state=[network_state(images) for images in IMAGE_SETS],
+        lineage=[lineage("network", images=images) for images in IMAGE_SETS],
     script:
         "../scripts/pretorius2018_supp_fig1.py"
 
@@ -316,6 +315,6 @@ rule pretorius2018_relu:
         disk_mb=20,
     params:
         code=code("pretorius2018_relu.py"),
-        state=[network_state(images) for images in IMAGE_SETS],
+        lineage=[lineage("network", images=images) for images in IMAGE_SETS],
     script:
         "../scripts/pretorius2018_relu.py"

@@ -41,7 +41,7 @@ rule steck2020_table1:
         disk_mb=20,
     params:
         code=code("steck2020_table1.py"),
-        state=results_state(BASELINES),
+        lineage=led_to_metrics(BASELINES),
         deep=deep_metrics(),
         rank=config["rank"],
         papers={name: entry["paper"] for name, entry in DATASETS.items()},
@@ -79,7 +79,7 @@ rule steck2020_fig1_left:
         disk_mb=20,
     params:
         code=code("steck2020_fig1_left.py"),
-        state=results_state(FIGURE_MODELS),
+        lineage=led_to_metrics(FIGURE_MODELS),
         names=list(DATASETS),
     script:
         "../scripts/steck2020_fig1_left.py"
@@ -127,7 +127,7 @@ rule steck2020_similarities:
         disk_mb=20,
     params:
         code=code("steck2020_similarities.py"),
-        state=results_state(SIMILARITY_MODELS),
+        lineage=led_to_metrics(SIMILARITY_MODELS),
         names=list(DATASETS),
     script:
         "../scripts/steck2020_similarities.py"
@@ -188,7 +188,7 @@ rule steck2020_admm:
         disk_mb=20,
     params:
         code=code("steck2020_admm.py"),
-        state=gram_state(list(DATASETS)[0]),
+        lineage=lineage("gram", dataset=list(DATASETS)[0]),
     script:
         "../scripts/steck2020_admm.py"
 
@@ -249,7 +249,7 @@ rule steck2020_experiments:
         disk_mb=20,
     params:
         code=code("steck2020_experiments.py"),
-        state=results_state(sorted({*BASELINES, *FIGURE_MODELS, *SIMILARITY_MODELS})),
+        lineage=led_to_metrics(sorted({*BASELINES, *FIGURE_MODELS, *SIMILARITY_MODELS})),
         rank=config["rank"],
         papers={name: entry["paper"] for name, entry in DATASETS.items()},
     script:

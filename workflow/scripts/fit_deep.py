@@ -36,7 +36,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         held_out=read_split_matrix(split, "test/held_out"),
     )
     ((tested, model),) = results.values()
-    write_metrics(output.metrics, wildcards.dataset, wildcards.model, results, params.state)
+    write_metrics(output.metrics, wildcards.dataset, wildcards.model, results, params.lineage)
     write_model(
         output.model,
         wildcards.model,

@@ -1,69 +1,100 @@
-"""What a script depends on, as one hash: itself excepted, every lindrop module it reaches.
+"""Code as a hash: of a script, and of every module of the library that it reaches.
 
-Snakemake sees a change of a script but not of what the script imports; this hash, passed as a
-parameter, makes it see that too, and only for the rules concerned.
+Snakemake sees that a script changed, but not that what it imports did. This hash, passed as a
+parameter, makes it see that as well, and only for the rules concerned. It is that of the code, not
+of its text: comments, docstrings and layout change nothing.
 """
 
-import functools
+import ast
+import atexit
 import hashlib
-import re
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-# Python's own parser finds the same (a test compares them), but takes a second for all modules.
-IMPORT = re.compile(
-    r"^ *(?:import (?P<module>lindrop\.[\w.]+)"
-    r"|from (?P<package>lindrop(?:\.\w+)*) import (?:\((?P<block>[^)]*)\)|(?P<line>.*)))",
-    re.MULTILINE,
-)
+from lindrop.base.atomic import atomic
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def imports_digest(script: Path, root: Path) -> str:
-    """Hash of the modules of the package in `root` that `script` imports, directly or not."""
-    return _digest(reachable(script, root), root)
+class Code(NamedTuple):
+    """A file's hash, and what it imports: lindrop.module or lindrop.module.name."""
+
+    digest: str
+    imports: Sequence[str]
 
 
-def module_digest(module: Path, root: Path) -> str:
-    """The same of a module, itself included."""
-    return _digest(reachable(module, root) | {module}, root)
+_known: dict[str, Code] = {}  # by the hash of the text
+_used: set[str] = set()
 
 
-def _digest(modules: set[Path], root: Path) -> str:
-    digest = hashlib.sha256()
-    for module in sorted(modules):
-        digest.update(module.relative_to(root).as_posix().encode() + b"\0")
-        digest.update(module.read_bytes())
-    return digest.hexdigest()[:16]
+def digest(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -> str:
+    """Hash of the files and of all modules in `root` that they reach, but for some.
+
+    What can be reached only through a module that is left out does not count either.
+    """
+    found = hashlib.sha256()
+    for file in sorted(reachable(files, root, without)):
+        found.update(file.relative_to(root).as_posix().encode() + b"\0")
+        found.update(_code(file).digest.encode())
+    return found.hexdigest()[:16]
 
 
-def reachable(script: Path, root: Path) -> set[Path]:
-    """Files of all package modules that a script imports, followed through their imports."""
-    found: set[Path] = set()
-    todo = [script]
+def reachable(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -> set[Path]:
+    """The files, and the modules that they import, followed through their imports."""
+    left_out, found = set(without), set[Path]()
+    todo = list(files)
     while todo:
-        new = set(_imported(todo.pop(), root)) - found
-        found |= new
-        todo += new
+        file = todo.pop()
+        if file not in found and file not in left_out:
+            found.add(file)
+            todo += [_module_file(name, root, file) for name in _code(file).imports]
     return found
 
 
-def _imported(file: Path, root: Path) -> list[Path]:
-    return _modules(file.read_text(encoding="utf-8"), root, file)
+def remember(file: Path) -> None:
+    """Keep what is known of texts in a file: to parse the whole library takes half a second."""
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        _known.update({text: Code(*code) for text, code in stored.items()})
+    except (OSError, ValueError, TypeError):  # there is none yet, or it is damaged
+        stored = {}
+    atexit.register(_store, file, set(stored))
 
 
-@functools.cache  # most modules are behind many scripts
-def _modules(code: str, root: Path, importer: Path) -> list[Path]:
-    return [_module_file(name, root, importer) for name in imported_names(code)]
+def _store(file: Path, stored: set[str]) -> None:
+    if stored == _used:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic(file) as partial:
+            content = json.dumps({text: _known[text] for text in sorted(_used)})
+            partial.write_text(content, encoding="utf-8")
+    except OSError:  # it saves time, no more
+        return
 
 
-def imported_names(code: str) -> list[str]:
-    """What a program imports from the package: lindrop.module or lindrop.module.name."""
-    names = []
-    for found in IMPORT.finditer(code):
-        listed = re.sub("#.*", "", found["block"] or found["line"] or "")
-        parts = (part.split() for part in listed.split(","))
-        names += [f"{found['package']}.{words[0]}" for words in parts if words]
-        names += [found["module"]] if found["module"] else []
-    return names
+def _code(file: Path) -> Code:
+    text = file.read_bytes()
+    name = hashlib.sha256(text).hexdigest()
+    _used.add(name)
+    if name not in _known:
+        tree = ast.parse(text)
+        imports = list(_imports(tree))
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+                del node.body[0]
+        _known[name] = Code(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), imports)
+    return _known[name]
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.startswith("lindrop."))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "lindrop":
+            yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
 def _module_file(name: str, root: Path, importer: Path) -> Path:

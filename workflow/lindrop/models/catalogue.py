@@ -115,7 +115,7 @@ CATALOGUE: Mapping[str, Entry] = {
     ),
     "edlae": Entry("EDLAE", "edlae.fit:fit_edlae", Ranks.EACH, row="5"),
     "slim": Entry("SLIM", "slim.fit:fit_slim", row="baseline", warm=True),
-    "wmf": Entry("WMF", "wmf:fit_wmf", row="baseline", dense=False),
+    "wmf": Entry("WMF", "wmf.fit:fit_wmf", row="baseline", dense=False),
     "cdae": Entry("CDAE", "torch.fit:fit_cdae", row="baseline", dense=False, torch=True),
     "mult_vae": Entry(
         "Mult-VAE", "torch.fit:fit_mult_vae", row="baseline", dense=False, torch=True

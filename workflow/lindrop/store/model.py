@@ -27,7 +27,7 @@ from lindrop.data.interactions import Ids
 from lindrop.linalg.kernels import Array
 from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
 from lindrop.models.torch.model import Perceptron
-from lindrop.models.wmf import WeightedFactors
+from lindrop.models.wmf.factors import WeightedFactors
 from lindrop.ranking.evaluation import Model, top_items
 from lindrop.store.hdf5 import create_file, open_file, read_ids, write_ids
 

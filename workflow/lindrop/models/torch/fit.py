@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lindrop.base.digest import module_digest
+from lindrop.base.digest import digest
 from lindrop.base.errors import UserError
 from lindrop.base.memory import require_memory
 from lindrop.models.base import Fit, Training, Validation
@@ -103,7 +103,7 @@ def _fit(
     needed = training_bytes(model, data.items, users, settings.batch, latent, hidden)
     require_memory(needed, "training a deep network")
     source = {"model": model, "options": options}
-    source |= {"data": _digest(data, data.validation), "code": module_digest(HERE, ROOT)}
+    source |= {"data": _digest(data, data.validation), "code": digest([HERE], ROOT)}
     # its own stream: the epochs' are children of the same seed
     first = np.random.default_rng(data.seed)
     network = NETWORKS[model](data.items, first, **options)

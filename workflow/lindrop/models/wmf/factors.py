@@ -1,17 +1,13 @@
-"""WMF (Hu et al. 2008, Pan et al. 2008): weighted factors of users and items, by `implicit`."""
+"""A fitted WMF, which folds in users that it has not seen."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from lindrop.base.arrays import Matrix
-from lindrop.base.errors import UserError
-from lindrop.base.parallel import over_blocks, thread_count
-from lindrop.base.reporting import Progress, logger
+from lindrop.base.parallel import over_blocks
 from lindrop.linalg.kernels import Array, Csr, compiled, csr
-from lindrop.models.base import Fit, Training
 
 USERS = 16  # folded in at a time
 
@@ -39,36 +35,6 @@ class WeightedFactors:
         over_blocks(fold_in, x.shape[0], USERS)
         scores: Matrix = users.astype(self.item_factors.dtype) @ self.item_factors.T
         return scores
-
-
-def fit_wmf(data: Training, factors: float, ridge: float, alpha: float, sweeps: float = 15) -> Fit:
-    """Σ (1 + α x_ui) ([x_ui > 0] - u_u·y_i)² + λ(‖U‖² + ‖Y‖²), by alternating least squares.
-
-    A step is three of conjugate gradients from the sweep before, `implicit`'s default: many times
-    as fast as the exact one, with the same end. A user's or an item's step reads no other's, and
-    sums within one have one thread: the result does not depend on how many there are.
-    """
-    from implicit.cpu.als import AlternatingLeastSquares  # slow to import, for this fit alone
-
-    if not (factors >= 1 and ridge >= 0.0 and alpha >= 0.0 and sweeps >= 1):
-        raise UserError(
-            f"factors = {factors}, λ = {ridge}, alpha = {alpha}, sweeps = {sweeps}: "
-            "factors and sweeps must be at least 1, λ and alpha at least 0"
-        )
-    weights = sp.csr_matrix(data.x, dtype=np.float32, copy=True)
-    weights.data = 1.0 + np.float32(alpha) * weights.data
-    progress = Progress("WMF", int(sweeps), unit="sweeps")
-    with threadpool_limits(1, "blas"):
-        model = AlternatingLeastSquares(
-            int(factors),
-            regularization=float(ridge),
-            iterations=int(sweeps),
-            num_threads=thread_count(),
-            random_state=np.random.default_rng(data.seed),
-        )
-        model.fit(weights, show_progress=False, callback=lambda *_: progress.advance(1))
-    logger.info("%s", progress)
-    return Fit(WeightedFactors(model.item_factors, float(alpha), float(ridge)))
 
 
 @compiled
