@@ -107,6 +107,37 @@ def test_a_grid_that_grows_reruns_its_model_alone(finished):
     assert {model for _, model in jobs} == {"edlae"}
 
 
+MODELS_TOLD = ["steck2020_experiments", "steck2020_table1", "scorecard", "report_page", "all"]
+SLIM = ["tune", "fit", *MODELS_TOLD]
+RATES = ["pretorius2018_checks", "pretorius2018_rates", "scorecard", "report_page", "all"]
+EDITS = {
+    "one model": ("lindrop/models/slim/coordinates.py", "z = 1", SLIM),
+    "its row": ("lindrop/models/catalogue.py", ('row="baseline", warm', 'row="b", warm'), SLIM),
+    "a deep model": ("lindrop/models/torch/networks.py", "z = 1", []),
+    "a docstring": ("lindrop/models/slim/fit.py", ('"""', '"""Now: '), []),
+    "a comment": ("lindrop/store/hdf5.py", "# why", []),
+    "a paper's mathematics": ("lindrop/dropout/dynamics/rates.py", "z = 1", RATES),
+    "the page": ("lindrop/claims/maths.py", "z = 1", ["report_page", "all"]),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_reruns_what_it_concerns(edit, finished):
+    module, change, rules = EDITS[edit]
+    path = finished.path(f"workflow/{module}")
+    text = path.read_text()
+    path.write_text(
+        text.replace(*change, 1) if isinstance(change, tuple) else f"{text}\n{change}\n"
+    )
+    try:
+        assert path.read_text() != text
+        output = finished.ok(f"{RUN_MINE} -n")
+    finally:
+        path.write_text(text)
+    assert set(rules_run(output)) == set(rules)
+    assert set(re.findall(r"model=(\w+)", output)) == ({"slim"} if rules is SLIM else set())
+
+
 def test_what_is_reported_is_what_the_validation_users_chose(finished):
     """Over all jobs of the grid, at every rank."""
     trials = [
