@@ -64,6 +64,8 @@ class Project:
             },
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "XDG_CACHE_HOME": str(folder / ".cache"),
+            # the list of the machine's fonts, which takes seconds where there are many
+            "MPLCONFIGDIR": str(BIN.parent / "matplotlib"),
         }
 
     def copy(self, target):

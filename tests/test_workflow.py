@@ -28,8 +28,8 @@ ranks: [2, 5, 10]
 rank: 5
 gram_shards: 3
 models:
-  edlae: {p: [0.2, 0.3, 0.4], lambda: [10, 30, 100, 300]}
-points_per_job: 10
+  edlae: {p: [0.1, 0.2, 0.3, 0.4], lambda: [1, 3, 10, 30, 100, 300, 1000, 3000]}
+points_per_job: 30
 """
 )
 
@@ -100,7 +100,7 @@ def test_a_second_run_has_nothing_to_do(finished):
 
 
 def test_a_grid_that_grows_reruns_its_model_alone(finished):
-    finished.write("config/more.yaml", MINE.replace("300]", "300, 1000]"))
+    finished.write("config/more.yaml", MINE.replace("3000]", "3000, 10000]"))
     output = finished.ok("snakemake -n --cores 2 --configfile config/more.yaml")
     assert {"gram", "spectrum"}.isdisjoint(rules_run(output))
     jobs = re.findall(r"rule (tune|fit):(?:\n .*)*?model=(\w+)", output)

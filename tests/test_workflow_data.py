@@ -5,7 +5,6 @@ import os
 import shutil
 
 import processes
-import pytest
 from configurations import GENERATED, QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from conftest import copy_project
 from files import ratings_csv, write_zip
@@ -87,32 +86,32 @@ def test_nothing_is_downloaded_that_is_not_asked_for(project, mirror):
     assert len(mirror.asked) == asked
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("url: %s/page.zip", "a web page instead of the file"),
-        ("url: %s/nothing.zip", "the server answered 404"),
-        ("url: %s/ml-20m.zip, bytes: 17", "bytes instead of 17"),
-        (f"url: %s/ml-20m.zip, md5: '{'0' * 32}'", f"instead of {'0' * 32}"),
-    ],
-)
-def test_a_download_that_fails_says_why_and_leaves_nothing(source, expected, project, mirror):
-    project.write("config/mine.yaml", RATINGS % ("", source % mirror.url))
-    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
-    (line,) = errors(output)
-    assert expected in line
-    assert "set `path` or `data_dir`" in line
+def test_files_that_are_refused(project, mirror):
+    """Each says why in a line of its own; downloads say what to do instead, and leave nothing."""
+    write_zip(project.path("local.zip"), {"ml/ratings.csv": ratings_csv()})
+    for name in ("short.zip", "other.zip"):
+        shutil.copy(mirror.folder / "ml-20m.zip", mirror.folder / name)
+    sources = {
+        "moved": ("url: %s/page.zip", "a web page instead of the file"),
+        "absent": ("url: %s/nothing.zip", "the server answered 404"),
+        "short": ("url: %s/short.zip, bytes: 17", "bytes instead of 17"),
+        "other": (f"url: %s/other.zip, md5: '{'1' * 32}'", f"instead of {'1' * 32}"),
+        "local": (f"path: local.zip, sha256: '{'0' * 64}'", "dataset local: local.zip: sha256 "),
+    }
+    entries = [
+        RATINGS.replace("datasets:\n", "").replace("ratings:", f"{name}:")
+        % ("", source.replace("%s", mirror.url))
+        for name, (source, _) in sources.items()
+    ]
+    project.write("config/mine.yaml", "datasets:" + "".join(entries))
+    output = project.fails("snakemake data --keep-going --cores 2 --configfile config/mine.yaml")
+    lines = errors(output)
+    assert len(lines) == len(sources)
+    for name, (_, expected) in sources.items():
+        (line,) = [line for line in lines if expected in line]
+        assert ("set `path` or `data_dir`" in line) == (name != "local")
     assert "Traceback" not in output
     assert not any(file.is_file() for file in project.path("results/downloads").rglob("*"))
-
-
-def test_a_local_file_with_a_wrong_checksum(project):
-    write_zip(project.path("ml-20m.zip"), {"ml/ratings.csv": ratings_csv()})
-    source = f"path: ml-20m.zip, sha256: '{'0' * 64}'"
-    project.write("config/mine.yaml", RATINGS % ("", source))
-    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
-    assert "lindrop: error: dataset ratings: ml-20m.zip: sha256 " in output
-    assert "Traceback" not in output
 
 
 def test_more_held_out_users_than_users_in_a_run(project):
