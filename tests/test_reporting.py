@@ -1,8 +1,15 @@
 """What a job says of its progress."""
 
+from types import SimpleNamespace
+
 import pytest
 
+<<<<<<< HEAD
 from lindrop.base.reporting import Progress
+=======
+from lindrop.errors import UserError
+from lindrop.reporting import Progress, job
+>>>>>>> 7465f981d9854cd2fccacc5eee65de3da83fe847
 
 
 @pytest.mark.parametrize(
@@ -20,3 +27,13 @@ def test_progress_says_how_fast_and_how_long(unit, total, done, elapsed, said, m
     progress = Progress("tuning", total, unit=unit)
     progress.done, now = done, now + elapsed
     assert str(progress) == said
+
+
+def test_an_error_is_written_as_one_line_at_once(tmp_path, monkeypatch):
+    """Two jobs that fail together share an output, which need not be buffered."""
+    written = []
+    stream = SimpleNamespace(write=written.append, flush=lambda: None)
+    monkeypatch.setattr("sys.stderr", stream)
+    with pytest.raises(SystemExit), job(tmp_path / "log", "dataset mine"):
+        raise UserError("broken")
+    assert written == ["lindrop: error: dataset mine: broken\n"]

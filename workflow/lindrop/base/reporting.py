@@ -75,7 +75,9 @@ def _disk_is_full(error: BaseException | None) -> bool:
 
 def _report(message: str) -> None:
     logger.error("error: %s", message)
-    print(f"lindrop: error: {message}", file=sys.stderr, flush=True)
+    # written at once, even unbuffered: jobs that fail together leave each other's lines whole
+    sys.stderr.write(f"lindrop: error: {message}\n")
+    sys.stderr.flush()
 
 
 class Progress:

@@ -1,1 +1,1 @@
-"""Linear autoencoders: one file per family, one registry."""
+"""Linear autoencoders: one module per family, and a catalogue of all."""

@@ -9,7 +9,7 @@ counts                   float    of popularity
 weights_1, bias_1, …     float    layers of a perceptron, with
 tanh, normalised         bool     which of them tanh follows, and whether rows enter with length 1
 history                  float    one column per name in its attribute `columns` (iterative solvers)
-attributes  model (registry name), parameters (JSON), converged, split_sha256
+attributes  model (its name in the catalogue), parameters (JSON), converged, split_sha256
 """
 
 import json
