@@ -4,12 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-<<<<<<< HEAD
-from lindrop.base.reporting import Progress
-=======
-from lindrop.errors import UserError
-from lindrop.reporting import Progress, job
->>>>>>> 7465f981d9854cd2fccacc5eee65de3da83fe847
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import Progress, job
 
 
 @pytest.mark.parametrize(
