@@ -28,7 +28,8 @@ test: .venv/ready-dev lint  ## set up, then lint and run all tests
 
 # What skips in `make test` without PyTorch, Chromium or the Slurm executor.
 EXTRAS := tests/test_deep.py tests/test_deep_models.py tests/test_workflow_deep.py \
-          tests/test_report_page.py tests/test_workflow.py
+          tests/test_report_page.py \
+          tests/test_workflow.py::test_slurm_groups_as_a_plan_for_any_cluster_does
 
 test-extras: .venv/ready-dev  ## the tests that PyTorch, Chromium and the Slurm executor let run
 	@$(RUN) OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive python -m pytest $(EXTRAS)
