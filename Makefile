@@ -5,7 +5,8 @@ CLUSTER ?= test_results.py
 SIZES  ?= 2000 4000 8000
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
-RUN    := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Where Python may not keep what it compiled, every job would compile the libraries anew.
+RUN    := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 SHOWN  := --rerun-incomplete --show-failed-logs --configfile $(CONFIG) --logger lindrop
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
