@@ -38,7 +38,9 @@ def test_a_module_from_a_repository_on_this_machine(theirs, repository):
 
 def test_a_deployed_workflow(theirs, repository):
     """By snakedeploy: from a host of repositories, for which the one on this machine stands in."""
-    pytest.importorskip("snakedeploy", reason="needs snakedeploy, which needs Python below 3.13")
+    pytest.importorskip(
+        "snakedeploy", reason="needs snakedeploy: make .venv/ready-dev with Python < 3.13"
+    )
     host = repository.parents[1]
     theirs.write("git.config", f'[url "file://{host}/"]\n    insteadOf = https://github.com/\n')
     theirs.env |= {"GIT_CONFIG_GLOBAL": str(theirs.path("git.config"))}
