@@ -14,7 +14,8 @@ from lindrop.base.cost import Cost
 from lindrop.base.errors import UserError
 from lindrop.models import tuning
 from lindrop.models.base import Training
-from lindrop.models.catalogue import CATALOGUE, Ranks, fit
+from lindrop.models.catalogue import CATALOGUE, fit
+from lindrop.models.entry import Ranks
 from lindrop.models.tuning import (
     choose,
     number_of,

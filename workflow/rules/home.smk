@@ -31,18 +31,22 @@ def own_folder(source):
         )
     commit = repository.commit(source.ref).hexsha
     copy = Path(".snakemake", "lindrop", commit).absolute()
-    if not copy.is_dir():
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(dir=copy.parent))
+    if copy.is_dir():
+        return copy
+    partial = copy.with_name(f"{commit}.{os.getpid()}.part")
+    partial.mkdir(parents=True)
+    try:
         with tempfile.TemporaryFile() as archive:
             repository.archive(archive, commit, path=["workflow", "config", "envs"])
             archive.seek(0)
             with tarfile.open(fileobj=archive) as files:
-                files.extractall(partial, filter="data")
-        try:
-            partial.rename(copy)
-        except OSError:  # another job was faster
-            shutil.rmtree(partial)
+                files.extractall(partial)
+        partial.rename(copy)
+    except OSError:
+        if not copy.is_dir():  # else another job was faster
+            raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return copy
 
 
@@ -65,6 +69,12 @@ def default_configuration():
 
 OWN = own_folder(workflow.current_basedir)
 WORKFLOW = OWN / "workflow"
+library = sys.modules.get("lindrop")
+if library and Path(library.__file__).resolve().parents[1] != WORKFLOW.resolve():
+    sys.exit(
+        f"lindrop: error: {library.__file__} is loaded already: one Snakefile can use one version of "
+        "lindrop as a module"
+    )
 RULES = WORKFLOW / "rules"
 # Scripts run this library, also where another version of it is installed.
 sys.path.insert(0, str(WORKFLOW))

@@ -25,7 +25,8 @@ def code_of_model(script, model):
     """Hash of the code behind a script that fits one model: of no other model's code or row."""
     entry = CATALOGUE[model]
     files = [WORKFLOW / "scripts" / script, entry.module]
-    return digest(files, WORKFLOW, without=[ROWS]), repr(entry)
+    row = entry.ranks.name, sorted(entry.fixed.items()), entry.table_only, entry.warm
+    return digest(files, WORKFLOW, without=[ROWS]), entry.function, *row
 
 
 def file_state(file):
@@ -48,7 +49,7 @@ def known_images(images):
             {key: entry[key] for key in entry if key != "mirrors"},
             file_state(local_copy(entry, images)),
         )
-        for part, entry in config["images"].get(images, {}).items()
+        for part, entry in config["images"][images].items()
     }
 
 
@@ -90,7 +91,11 @@ STAGES = {
     ),
     "images": (
         [],
-        lambda images, **_: (known_images(images), code("read_images.py")),
+        lambda images, **_: (
+            (known_images(images), code("read_images.py"))
+            if images in config["images"]
+            else "generated"
+        ),
     ),
     "image_set": (
         ["images"],

@@ -1,7 +1,8 @@
 import pandas as pd
 
 from lindrop.base.reporting import job
-from lindrop.models.tuning import choose, only_choice, rank_of_table, ranks_of, refit
+from lindrop.models.ranks import rank_of_table
+from lindrop.models.tuning import choose, only_choice, ranks_of, refit
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256

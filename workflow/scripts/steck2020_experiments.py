@@ -5,7 +5,7 @@ import pandas as pd
 from lindrop.base.reporting import job
 from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.check_files import write_all_checks
-from lindrop.models.tuning import rank_of_table
+from lindrop.models.ranks import rank_of_table
 from lindrop.papers.steck2020.cosine_checks import cosine_checks
 from lindrop.papers.steck2020.dataset_checks import dataset_checks, shared_entries
 from lindrop.papers.steck2020.experiments import Dataset, published_sets

@@ -3,7 +3,7 @@ from pathlib import Path
 from lindrop.base.reporting import job
 from lindrop.base.yaml_files import read_yaml
 from lindrop.data.provenance import comparable
-from lindrop.models.tuning import rank_of_table
+from lindrop.models.ranks import rank_of_table
 from lindrop.output.tables import write_table
 from lindrop.papers.steck2020.table1 import Column, Paper, shown_table1, table1, warn_of_edges
 from lindrop.store.metrics import read_metrics, read_state

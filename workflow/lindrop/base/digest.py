@@ -9,6 +9,7 @@ import ast
 import atexit
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -55,24 +56,35 @@ def reachable(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -
 
 def remember(file: Path) -> None:
     """Keep what is known of texts in a file: to parse the whole library takes half a second."""
+    file = file.absolute()  # the process may end in another folder
     try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        _known.update({text: Code(*code) for text, code in stored.items()})
-    except (OSError, ValueError, TypeError):  # there is none yet, or it is damaged
+        stored = json.loads(file.read_text(encoding="utf-8"))[_found_by()]
+        _known.update(
+            {
+                text: Code(str(digest), list(map(str, imports)))
+                for text, (digest, imports) in stored.items()
+            }
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none yet, or of no use
         stored = {}
     atexit.register(_store, file, set(stored))
 
 
 def _store(file: Path, stored: set[str]) -> None:
-    if stored == _used:
+    if _used <= stored:
         return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with atomic(file) as partial:
-            content = json.dumps({text: _known[text] for text in sorted(_used)})
+            content = json.dumps({_found_by(): {text: _known[text] for text in sorted(_used)}})
             partial.write_text(content, encoding="utf-8")
     except OSError:  # it saves time, no more
         return
+
+
+def _found_by() -> str:
+    """What else decides how a text is read: this module, and the version of Python."""
+    return hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode()).hexdigest()
 
 
 def _code(file: Path) -> Code:
@@ -80,7 +92,7 @@ def _code(file: Path) -> Code:
     name = hashlib.sha256(text).hexdigest()
     _used.add(name)
     if name not in _known:
-        tree = ast.parse(text)
+        tree = ast.parse(text, filename=str(file))
         imports = list(_imports(tree))
         for node in ast.walk(tree):
             if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
@@ -93,6 +105,8 @@ def _imports(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.startswith("lindrop."))
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            raise ValueError(f"line {node.lineno}: import by the full name, lindrop.…")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "lindrop":
             yield from (f"{node.module}.{name.name}" for name in node.names)
 

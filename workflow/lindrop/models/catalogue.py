@@ -2,101 +2,17 @@
 
 A model is one module with its fit, and one row here. The module is imported when the model is first
 fitted: reading the catalogue needs neither compiled code nor PyTorch, and a change of one model's
-module concerns no other model (see `lindrop.base.digest`).
+module or row concerns no other model (workflow/rules/lineage.smk).
 """
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lindrop.base.errors import UserError
-from lindrop.base.memory import require_memory, solver_bytes
+from lindrop.models.entry import Entry, Ranks
 
 if TYPE_CHECKING:
     from lindrop.models.base import Fit, Training
-
-    Fits = Iterator[tuple[int, Fit]]
-
-MODELS = "lindrop.models"
-
-
-class Ranks(Enum):
-    """How the function that fits a model takes ranks."""
-
-    NONE = "fit(data, **parameters): the model has no rank to choose"
-    LARGEST = "fit(data, rank, **parameters): the model of the largest rank holds the smaller ones"
-    EACH = "fit(data, ranks, **parameters): yields each rank with its fit"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One model. `fits(data, ranks, **parameters)` yields a rank and its fit, for every rank.
-
-    `function` is `module:name`, the module below `lindrop.models`; `fixed` are parameters that make
-    this model of a more general one. `row` is its row in Table 1 of Steck 2020, `baseline` for
-    those that the paper reprints.
-    """
-
-    title: str
-    function: str | Callable[..., Any]
-    ranks: Ranks = Ranks.NONE
-    row: str = ""
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    table_only: bool = False  # too slow for the curves over ranks
-    dense: bool = True  # works in a matrix of items × items
-    warm: bool = False  # is faster from `start`, the model of other parameters
-    torch: bool = False  # needs PyTorch: `make deep` fits it
-
-    @property
-    def low_rank(self) -> bool:
-        """Whether its rank is to be chosen."""
-        return self.ranks is not Ranks.NONE
-
-    @property
-    def module(self) -> Path:
-        """The file of the function that fits it."""
-        assert isinstance(self.function, str)
-        module = self.function.partition(":")[0]
-        return Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py")
-
-    def resolved(self) -> Callable[..., Any]:
-        """The function that fits it."""
-        if callable(self.function):
-            return self.function
-        module, _, name = self.function.partition(":")
-        try:
-            found: Callable[..., Any] = getattr(importlib.import_module(f"{MODELS}.{module}"), name)
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise UserError("PyTorch is not installed: run `make deep`") from error
-        return found
-
-    def fits(self, data: "Training", ranks: Sequence[int], **parameters: Any) -> "Fits":
-        """Fit the model at every rank; one without a rank is yielded with the number of items."""
-        fit, parameters = self.resolved(), {**self.fixed, **parameters}
-        if self.ranks is Ranks.EACH:
-            yield from fit(data, ranks, **parameters)
-        elif self.ranks is Ranks.LARGEST:
-            largest = fit(data, max(ranks), **parameters)
-            for rank in ranks:
-                yield rank, type(largest)(largest.model.truncated(rank))
-        else:
-            yield data.items, fit(data, **parameters)
-
-    def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
-        """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
-        needed = self.needed_bytes(items, ranks, **options)
-        require_memory(needed, f"fitting {self.title} to {items:,} items")
-
-    def needed_bytes(self, items: int, ranks: Sequence[int], **options: Any) -> float:
-        """Peak memory of a fit in float32, beside the interactions."""
-        matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
-        return solver_bytes(items, max(ranks) if self.low_rank else 0, matrices)
-
 
 CATALOGUE: Mapping[str, Entry] = {
     "popularity": Entry("popularity", "popularity:fit_popularity", dense=False),

@@ -14,7 +14,9 @@ from lindrop.base.cost import Cost, Stopwatch
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.models.base import Fit, LowRank, SparseItems, Training
-from lindrop.models.catalogue import CATALOGUE, Entry
+from lindrop.models.catalogue import CATALOGUE
+from lindrop.models.entry import Entry
+from lindrop.models.ranks import rank_of_table, usable_ranks
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.ranking.grids import Point, axes, grid, symbol
 from lindrop.ranking.metrics import CRITERION, METRICS
@@ -31,24 +33,6 @@ def parameters(point: Mapping[str, float], options: Mapping[str, Any]) -> dict[s
     """Arguments of a fit: λ is a word that Python keeps for itself."""
     named = {"ridge" if axis == "lambda" else axis: value for axis, value in point.items()}
     return named | solver_options(options)
-
-
-def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
-    """The ranks below the number of items (or of users, where there are fewer)."""
-    usable = sorted(rank for rank in set(ranks) if rank < items)
-    if not usable:
-        raise UserError(
-            f"the training data have rank {items} at most, no rank is below that: set a smaller "
-            "`rank` or `ranks`"
-        )
-    if len(usable) < len(set(ranks)):
-        logger.info("ranks from %d on are left out: no more items or users", items)
-    return usable
-
-
-def rank_of_table(rank: int, usable: Sequence[int]) -> int:
-    """The configured rank, or the largest one of the curves where the items are too few for it."""
-    return rank if rank in usable else max(usable)
 
 
 def ranks_of(name: str, rank: int, ranks: Sequence[int], data: Training) -> list[int]:
