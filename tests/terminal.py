@@ -11,6 +11,11 @@ import termios
 import pyte
 
 
+def heed_interrupts():
+    """What a process inherits that was started in the background of a script: to ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """A pseudo-terminal of a given size; it shows what it is sent as a person would see it."""
 
@@ -28,6 +33,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
+            preexec_fn=heed_interrupts,
         )
         os.close(slave)
 
@@ -63,7 +69,7 @@ class Terminal:
         return self.lines
 
     def interrupt(self):
-        """As Ctrl-C does: to the command and its jobs alike."""
+        """Send what Ctrl-C sends, to the command and its jobs alike."""
         os.killpg(self.process.pid, signal.SIGINT)
 
     def end(self):
