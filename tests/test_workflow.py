@@ -343,4 +343,4 @@ def test_a_changed_module_reruns_the_rules_that_use_it(small, tmp_path):
 
 def change(project, module):
     with project.path(f"workflow/{module}").open("a") as file:
-        file.write("\n# changed\n")
+        file.write("\nCHANGED = True\n")
