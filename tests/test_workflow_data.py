@@ -184,7 +184,7 @@ def test_what_is_no_reason_to_download_again(project, mirror):
     project.ok(DESCRIBE)
     asked = len(mirror.asked)
     module = project.path("workflow/lindrop/data/archives.py")
-    module.write_text(module.read_text() + "\n# changed\n")
+    module.write_text(module.read_text() + "\nCHANGED = True\n")
     size = (mirror.folder / "ml-20m.zip").stat().st_size
     facts = f"{entry}, mirrors: ['http://127.0.0.1:9/ml-20m.zip'], bytes: {size}"
     project.write("config/mine.yaml", RATINGS % ("", facts))
