@@ -14,7 +14,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def run(command, **options):
-    """As `subprocess.run`; returns the finished process with all that it said in its stdout."""
+    """Run a command to its end; returns the finished process, its stdout with all that it said."""
     usual = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, **(usual | options)) as process:
         said = finish(process)
@@ -89,7 +89,7 @@ def processor_seconds(pid):
 
 
 def seconds_of(pid):
-    """Of one process and of those that it has waited for."""
+    """Processor seconds of one process and of those that it has waited for."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:  # it has ended

@@ -34,7 +34,7 @@ def test_imports_are_followed_through_modules():
 
 @pytest.mark.parametrize("script", ["tune.py", "fit.py", "tune_deep.py", "fit_deep.py"])
 def test_a_script_that_fits_any_model_reaches_no_model(script):
-    """It takes the one that it is asked for from the catalogue."""
+    """Such a script imports the model that it is asked for when it runs, by the catalogue."""
     modules = {str(entry.module.relative_to(WORKFLOW)) for entry in CATALOGUE.values()}
     assert names(script) & modules == set()
     assert {"lindrop/models/catalogue.py", "lindrop/models/entry.py"} <= names(script)

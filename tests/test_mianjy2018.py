@@ -111,7 +111,7 @@ def count_operations(patch):
 
 
 def test_another_growth_of_the_cost_is_seen(monkeypatch):
-    """Of an algorithm that is repeated r² times, and of one that decomposes the whole matrix."""
+    """Costs of an algorithm repeated r² times, and of one that decomposes the whole matrix."""
     sizes = {"SIZES": (100, 200, 400), "LENGTHS": (100, 200, 400), "WIDTHS": (4, 8, 16)}
     for name, value in (sizes | {"ROWS": 16}).items():
         monkeypatch.setattr(costs, name, value)

@@ -67,7 +67,7 @@ def test_a_module_from_single_files_is_refused_in_one_line(theirs, web):
 
 
 def test_the_workflow_runs_where_there_is_no_clone(theirs):
-    """With the default configuration of the clone, and results where the command was typed."""
+    """Run from elsewhere, it takes the clone's default configuration and leaves results there."""
     output = theirs.ok(f"snakemake -n --cores 2 --snakefile {ROOT}/Snakefile data")
     assert "output: results/data/demo/split.h5" in output
     theirs.ok(
@@ -78,7 +78,7 @@ def test_the_workflow_runs_where_there_is_no_clone(theirs):
 
 
 def test_scripts_run_the_library_of_their_workflow(theirs, repository):
-    """Also where another version is installed and would be found before it."""
+    """An installed library of another version, which Python would find first, is not used."""
     theirs.write("installed/lindrop/__init__.py", 'raise RuntimeError("the other version")')
     source = f'"git+file://{repository}/workflow/Snakefile@{TAG}"'
     theirs.write("Snakefile", SNAKEFILE.format(source=source))

@@ -128,7 +128,7 @@ def tiny_disk(project):
     disk.joinpath(".gitkeep").unlink()
     mount = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", disk], capture_output=True, text=True)
     if mount.returncode:
-        pytest.skip(f"needs a user who may mount a file system: {mount.stderr.strip()}")
+        pytest.skip(f"needs a user who may mount a file system, as root: {mount.stderr.strip()}")
     yield lambda size: subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
     subprocess.run(["umount", disk], check=True)
 
