@@ -15,7 +15,7 @@ from lindrop.dropout.landscape import (
     tied_hessian,
 )
 from lindrop.dropout.objective import gradient, squared_norms, tied_gradient, tied_objective
-from lindrop.papers.mianjy2018.geometry import (
+from lindrop.papers.mianjy2018.checks.geometry import (
     criticality,
     curvature,
     examined,

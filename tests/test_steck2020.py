@@ -21,7 +21,7 @@ from lindrop.models.base import Fit, FullRank, LowRank, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
 from lindrop.papers.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
-from lindrop.papers.steck2020.ranks import curves, draw_ranks
+from lindrop.papers.steck2020.figures.fig1_left import curves, draw_ranks
 from lindrop.papers.steck2020.similarity import (
     BALANCED,
     DENSE_ITEMS,
@@ -35,7 +35,7 @@ from lindrop.papers.steck2020.similarity import (
     similar_items,
     similarities,
 )
-from lindrop.papers.steck2020.solvers import Comparison, draw_solvers
+from lindrop.papers.steck2020.figures.admm import Comparison, draw_solvers
 from lindrop.papers.steck2020.table1 import (
     COLUMNS,
     Column,

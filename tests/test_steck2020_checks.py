@@ -21,7 +21,7 @@ from lindrop.papers.steck2020.checks import all_checks
 from lindrop.papers.steck2020.claims import CLAIMS, EXPERIMENTS
 from lindrop.papers.steck2020.cosine_checks import cosine_checks
 from lindrop.papers.steck2020.dataset_checks import dataset_checks, number, shared_entries
-from lindrop.papers.steck2020.experiments import Dataset
+from lindrop.papers.steck2020.datasets import Dataset
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
 from lindrop.papers.steck2020.rank_checks import Curves, rank_checks

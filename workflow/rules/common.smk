@@ -13,8 +13,9 @@ from lindrop.workflow.config import (
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
 from lindrop.models.catalogue import TORCH as DEEP
-from lindrop.papers.pretorius2018.kinds import kinds
-from lindrop.claims.register import read_papers
+from lindrop.claims.media import paper_of
+from lindrop.papers.catalogue import FOLDER as PAPERS_FOLDER
+from lindrop.papers.catalogue import PAPERS, check_modules, figure_module, module_name
 
 if " " in sys.executable:
     sys.exit(
@@ -39,6 +40,10 @@ SYNTHETIC = [
 ]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
+
+
+# The figures and tables about the datasets alone.
+COMPARED = ["dataset_long_tails", "steck2020_table1_datasets", "steck2020_table1"]
 
 
 def one_of(names):
@@ -113,16 +118,6 @@ def image_files(wildcards):
     return files
 
 
-def networks(activation):
-    """The trained networks of one activation on every set."""
-    folder = "<results>/experiments/pretorius2018/networks"
-    return [
-        f"{folder}/{name}/{activation}/{kind}.h5"
-        for name in config["pretorius2018"]["images"]
-        for kind in kinds(config["pretorius2018"][name]["network"]["noise"])
-    ]
-
-
 def deep_metrics():
     """What `make deep` left, with the fingerprints by which the table leaves out what is outdated.
 
@@ -177,21 +172,9 @@ def tuning_chunks(wildcards):
     return [f"{folder}/{chunk}.csv" for chunk in range(n_chunks)]
 
 
-def claims_of(files, schema):
-    """What the papers say."""
-    try:
-        return read_papers(files, schema)
-    except UserError as error:
-        sys.exit(f"lindrop: error: {error}")
-
-
-def check_files(papers):
-    """Where the checks of all claims are."""
-    return [
-        f"<results>/experiments/{paper.id}/{name}.json"
-        for paper in papers
-        for name in paper.checks
-    ]
+def real(file):
+    """A file of the results as it is named on this machine."""
+    return str(file).replace("<results>", RESULTS)
 
 
 def reported():

@@ -161,44 +161,9 @@ rule published_csv:
         "../scripts/published_csv.py"
 
 
-rule steck2020_table1_datasets:
-    input:
-        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
-        paper=own_file("config", "paper_values", "steck2020_datasets.yaml"),
-    output:
-        html=report(
-            "<results>/tables/steck2020_table1_datasets.html",
-            caption="../report/steck2020_table1_datasets.rst",
-            category="Steck 2020",
-            labels={"table": "Table 1", "part": "data-set properties"},
-        ),
-        csv="<results>/tables/steck2020_table1_datasets.csv",
-        md="<results>/tables/steck2020_table1_datasets.md",
-        tex="<results>/tables/steck2020_table1_datasets.tex",
-    log:
-        "<logs>/steck2020_table1_datasets.log",
-    benchmark:
-        "<benchmarks>/steck2020_table1_datasets.tsv"
-    localrule: True
-    conda:
-        "../../envs/data.yaml"
-    threads: 1
-    resources:
-        mem_mb=grows(500),
-        runtime=grows(10),
-        disk_mb=20,
-    params:
-        code=code("steck2020_table1_datasets.py"),
-        lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
-        names=list(DATASETS),
-        papers=[entry["paper"] for entry in DATASETS.values()],
-    script:
-        "../scripts/steck2020_table1_datasets.py"
-
-
 rule dataset_long_tails:
     input:
-        collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
     output:
         png=report(
             "<results>/figures/dataset_long_tails.png",
@@ -220,25 +185,9 @@ rule dataset_long_tails:
         runtime=grows(30),
         disk_mb=20,
     params:
-        code=code("dataset_long_tails.py"),
+        code=code("figure.py", WORKFLOW / "lindrop" / "data" / "long_tails.py"),
         lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
-        names=list(DATASETS),
+        module="lindrop.data.long_tails",
+        settings={"names": list(DATASETS)},
     script:
-        "../scripts/dataset_long_tails.py"
-
-
-rule data:
-    input:
-        # not only what is looked at: a result never stands where what it was made from is missing
-        collect(
-            "<results>/data/{dataset}/{file}.h5",
-            dataset=DATASETS,
-            file=["interactions", "split"],
-        ),
-        rules.steck2020_table1_datasets.output,
-        rules.dataset_long_tails.output,
-    log:
-        "<logs>/data.log",
-    localrule: True
-    conda:
-        "../../envs/data.yaml"
+        "../scripts/figure.py"

@@ -55,24 +55,3 @@ rule fit_deep:
         options=lambda wildcards: deep_options(wildcards.model),
     script:
         "../scripts/fit_deep.py"
-
-
-rule deep_models:
-    input:
-        collect("<results>/metrics/{dataset}/{model}.h5", dataset=DATASETS, model=DEEP),
-    log:
-        "<logs>/deep_models.log",
-    localrule: True
-    conda:
-        "../../envs/data.yaml"
-
-
-rule deep:
-    input:
-        rules.pal2020_fig2.output,
-        rules.deep_models.input,
-    log:
-        "<logs>/deep.log",
-    localrule: True
-    conda:
-        "../../envs/data.yaml"

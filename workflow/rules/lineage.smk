@@ -15,9 +15,9 @@ ROWS = WORKFLOW / "lindrop" / "models" / "catalogue.py"
 
 
 @functools.cache
-def code(script):
-    """Hash of a script and of the library's code behind it."""
-    return digest([WORKFLOW / "scripts" / script], WORKFLOW)
+def code(script, *modules):
+    """Hash of a script, of the modules that it is told to run, and of the library's code behind both."""
+    return digest([WORKFLOW / "scripts" / script, *modules], WORKFLOW)
 
 
 @functools.cache

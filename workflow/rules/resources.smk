@@ -1,4 +1,6 @@
 # What jobs ask for: threads, memory, time and disk. No rule stands here.
+from dataclasses import dataclass, field
+
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.base.memory import RETRIED, job_megabytes
 from lindrop.models.torch.memory import training_bytes
@@ -127,3 +129,33 @@ def on_cluster(group, of=lambda wildcards: True):
     Groups are made before there is a split: of such jobs, the configuration alone decides.
     """
     return lambda wildcards: group if CLUSTER and of(wildcards) else None
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a figure is made that needs more than its settings: from which results, with how much."""
+
+    input: dict = field(default_factory=dict)  # arguments of the module's `data`, by name
+    lineage: object = None  # what led to the input
+    settings: dict = field(default_factory=dict)  # more arguments of `data`
+    heavy: bool = False  # a job of its own on a cluster
+    threads: int = 1
+    mem_mb: object = grows(1000)
+    runtime: object = grows(60)
+
+    @property
+    def local(self):
+        """Whether a cluster's submitting machine makes it: it only draws what others computed."""
+        return bool(self.input) and not self.heavy
+
+    @property
+    def group(self):
+        """The experiments that need no input are one job of a cluster."""
+        return None if self.heavy or self.input else on_cluster("experiments")
+
+
+# By figure, <paper>_<figure>: the papers' own rules say what theirs are made from.
+JOBS = {}
+# What each paper's target makes, and what only `make deep` does.
+PAPER_RESULTS = {paper: [] for paper in PAPERS}
+DEEP_RESULTS = []

@@ -1,10 +1,44 @@
-# The table and the figures of Steck 2020.
-from lindrop.papers.steck2020.claims import CLAIMS as STECK2020_CLAIMS
-from lindrop.papers.steck2020.claims import EXPERIMENTS as STECK2020_EXPERIMENTS
+# The tables of Steck 2020, what its figures are made from, and what is asked of them.
 from lindrop.papers.steck2020.models import BASELINES, FIGURE_MODELS
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 EMPHASIS_MODELS = ["dropout_l2", "sampled_dropout", "edlae"]
+EXPERIMENTS = PAPERS_FOLDER / "steck2020" / "experiments.py"
+
+
+rule steck2020_table1_datasets:
+    input:
+        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        paper=own_file("config", "paper_values", "steck2020_datasets.yaml"),
+    output:
+        html=report(
+            "<results>/tables/steck2020_table1_datasets.html",
+            caption="../report/steck2020_table1_datasets.rst",
+            category="Steck 2020",
+            labels={"table": "Table 1", "part": "data-set properties"},
+        ),
+        csv="<results>/tables/steck2020_table1_datasets.csv",
+        md="<results>/tables/steck2020_table1_datasets.md",
+        tex="<results>/tables/steck2020_table1_datasets.tex",
+    log:
+        "<logs>/steck2020_table1_datasets.log",
+    benchmark:
+        "<benchmarks>/steck2020_table1_datasets.tsv"
+    localrule: True
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(500),
+        runtime=grows(10),
+        disk_mb=20,
+    params:
+        code=code("steck2020_table1_datasets.py"),
+        lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
+        names=list(DATASETS),
+        papers=[entry["paper"] for entry in DATASETS.values()],
+    script:
+        "../scripts/steck2020_table1_datasets.py"
 
 
 rule steck2020_table1:
@@ -49,171 +83,47 @@ rule steck2020_table1:
         "../scripts/steck2020_table1.py"
 
 
-rule steck2020_fig1_left:
-    input:
-        collect(
+def similarity_mb(wildcards, input, attempt):
+    """B of one dataset at a time, and where there are few items X'X in float64."""
+    largest = max(Path(file).stat().st_size for file in input.full)
+    return attempt * (1500 + 2.5e-6 * largest)
+
+
+JOBS["steck2020_fig1_left"] = Job(
+    input={
+        "metrics": collect(
             "<results>/metrics/{dataset}/{model}.h5",
             dataset=DATASETS,
             model=FIGURE_MODELS,
-        ),
-    output:
-        png=report(
-            "<results>/figures/steck2020_fig1_left.png",
-            caption="../report/steck2020_fig1_left.rst",
-            category="Steck 2020",
-            labels={"figure": "Figure 1, left", "part": "accuracy by rank"},
-        ),
-        pdf="<results>/figures/steck2020_fig1_left.pdf",
-        csv="<results>/figures/steck2020_fig1_left.csv",
-    log:
-        "<logs>/steck2020_fig1_left.log",
-    benchmark:
-        "<benchmarks>/steck2020_fig1_left.tsv"
-    localrule: True
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grows(1000),
-        runtime=grows(10),
-        disk_mb=20,
-    params:
-        code=code("steck2020_fig1_left.py"),
-        lineage=led_to_metrics(FIGURE_MODELS),
-        names=list(DATASETS),
-    script:
-        "../scripts/steck2020_fig1_left.py"
-
-
-rule steck2020_similarities:
-    input:
-        constrained=collect(
-            "<results>/models/{dataset}/zero_diagonal_l2.h5", dataset=DATASETS
-        ),
-        unconstrained=collect(
-            "<results>/models/{dataset}/product_l2.h5", dataset=DATASETS
-        ),
-        full=collect("<results>/models/{dataset}/full_edlae.h5", dataset=DATASETS),
-        grams=collect("<results>/gram/{dataset}.h5", dataset=DATASETS),
-    output:
-        center_png=report(
-            "<results>/figures/steck2020_fig1_center.png",
-            caption="../report/steck2020_fig1_center.rst",
-            category="Steck 2020",
-            labels={"figure": "Figure 1, center", "part": "cosines, Eq. 11"},
-        ),
-        center_pdf="<results>/figures/steck2020_fig1_center.pdf",
-        center_csv="<results>/figures/steck2020_fig1_center.csv",
-        right_png=report(
-            "<results>/figures/steck2020_fig1_right.png",
-            caption="../report/steck2020_fig1_right.rst",
-            category="Steck 2020",
-            labels={"figure": "Figure 1, right", "part": "cosines, unconstrained"},
-        ),
-        right_pdf="<results>/figures/steck2020_fig1_right.pdf",
-        right_csv="<results>/figures/steck2020_fig1_right.csv",
-    log:
-        "<logs>/steck2020_similarities.log",
-    benchmark:
-        "<benchmarks>/steck2020_similarities.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    threads: HEAVY
-    resources:
-        # B of one dataset at a time, and where there are few items X'X in float64
-        mem_mb=lambda wildcards, input, attempt: attempt
-        * (1500 + 2.5 * max(Path(file).stat().st_size / 1e6 for file in input.full)),
-        runtime=grows(60),
-        disk_mb=20,
-    params:
-        code=code("steck2020_similarities.py"),
-        lineage=led_to_metrics(SIMILARITY_MODELS),
-        names=list(DATASETS),
-    script:
-        "../scripts/steck2020_similarities.py"
-
-
-rule steck2020_theorem:
-    output:
-        png=report(
-            "<results>/figures/steck2020_theorem.png",
-            caption="../report/steck2020_theorem.rst",
-            category="Steck 2020",
-            labels={"figure": "Theorem (Eq. 6)", "part": "sampled dropout"},
-        ),
-        pdf="<results>/figures/steck2020_theorem.pdf",
-        csv="<results>/figures/steck2020_theorem.csv",
-    log:
-        "<logs>/steck2020_theorem.log",
-    benchmark:
-        "<benchmarks>/steck2020_theorem.tsv"
-    group:
-        on_cluster("experiments")
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grows(1000),
-        runtime=grows(30),
-        disk_mb=20,
-    params:
-        code=code("steck2020_theorem.py"),
-        seed=config["seed"],
-    script:
-        "../scripts/steck2020_theorem.py"
-
-
-rule steck2020_admm:
-    input:
-        f"<results>/gram/{list(DATASETS)[0]}.h5",
-    output:
-        png=report(
-            "<results>/figures/steck2020_admm.png",
-            caption="../report/steck2020_admm.rst",
-            category="Steck 2020",
-            labels={"figure": "Solvers of Eq. 10", "part": "convergence"},
-        ),
-        pdf="<results>/figures/steck2020_admm.pdf",
-        csv="<results>/figures/steck2020_admm.csv",
-    log:
-        "<logs>/steck2020_admm.log",
-    benchmark:
-        "<benchmarks>/steck2020_admm.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 2 * input.size_mb),
-        runtime=grows(30),
-        disk_mb=20,
-    params:
-        code=code("steck2020_admm.py"),
-        lineage=lineage("gram", dataset=list(DATASETS)[0]),
-    script:
-        "../scripts/steck2020_admm.py"
-
-
-rule steck2020_checks:
-    output:
-        collect("<results>/experiments/steck2020/{claim}.json", claim=STECK2020_CLAIMS),
-    log:
-        "<logs>/steck2020_checks.log",
-    benchmark:
-        "<benchmarks>/steck2020_checks.tsv"
-    group:
-        on_cluster("experiments")
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grows(1000),
-        runtime=grows(10),
-        disk_mb=20,
-    params:
-        code=code("steck2020_checks.py"),
-        seed=config["seed"],
-    script:
-        "../scripts/steck2020_checks.py"
+        )
+    },
+    lineage=led_to_metrics(FIGURE_MODELS),
+    settings={"names": list(DATASETS)},
+)
+for figure, low_rank in {
+    "fig1_center": "zero_diagonal_l2",
+    "fig1_right": "product_l2",
+}.items():
+    JOBS[f"steck2020_{figure}"] = Job(
+        input={
+            "low": collect(
+                f"<results>/models/{{dataset}}/{low_rank}.h5", dataset=DATASETS
+            ),
+            "full": collect("<results>/models/{dataset}/full_edlae.h5", dataset=DATASETS),
+            "grams": collect("<results>/gram/{dataset}.h5", dataset=DATASETS),
+        },
+        lineage=led_to_metrics([low_rank, "full_edlae"]),
+        settings={"names": list(DATASETS)},
+        heavy=True,
+        threads=HEAVY,
+        mem_mb=similarity_mb,
+    )
+JOBS["steck2020_admm"] = Job(
+    input={"gram": f"<results>/gram/{list(DATASETS)[0]}.h5"},
+    lineage=lineage("gram", dataset=list(DATASETS)[0]),
+    heavy=True,
+    mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 2 * input.size_mb),
+)
 
 
 rule steck2020_experiments:
@@ -230,11 +140,9 @@ rule steck2020_experiments:
         center="<results>/figures/steck2020_fig1_center.csv",
         right="<results>/figures/steck2020_fig1_right.csv",
         datasets=own_file("config", "paper_values", "steck2020_datasets.yaml"),
-        paper=own_file("config", "paper_values", "steck2020_table1.yaml"),
+        printed=own_file("config", "paper_values", "steck2020_table1.yaml"),
     output:
-        collect(
-            "<results>/experiments/steck2020/{claim}.json", claim=STECK2020_EXPERIMENTS
-        ),
+        "<results>/experiments/steck2020/experiments.json",
     log:
         "<logs>/steck2020_experiments.log",
     benchmark:
@@ -248,9 +156,19 @@ rule steck2020_experiments:
         runtime=grows(10),
         disk_mb=20,
     params:
-        code=code("steck2020_experiments.py"),
+        code=code("checks.py", EXPERIMENTS),
         lineage=led_to_metrics(sorted({*BASELINES, *FIGURE_MODELS, *SIMILARITY_MODELS})),
-        rank=config["rank"],
-        papers={name: entry["paper"] for name, entry in DATASETS.items()},
+        modules=[module_name(EXPERIMENTS)],
+        settings={
+            "rank": config["rank"],
+            "columns": {name: entry["paper"] for name, entry in DATASETS.items()},
+        },
     script:
-        "../scripts/steck2020_experiments.py"
+        "../scripts/checks.py"
+
+
+PAPER_RESULTS["steck2020"] += [
+    rules.steck2020_table1_datasets.output,
+    rules.steck2020_table1.output,
+    rules.steck2020_experiments.output,
+]

@@ -48,13 +48,17 @@ class AssessedPaper:
         return Counter(claim.verdict for claim in self.claims)
 
 
-def assess(paper: Paper, folder: Path) -> AssessedPaper:
-    """By the files <folder>/<paper>/<check>.json; what has a missing one is not run."""
-    found = {
-        name: tuple(read_checks(file))
-        for name in paper.checks
-        if (file := folder / paper.id / f"{name}.json").is_file()
-    }
+def assess(paper: Paper, files: Iterable[str | Path]) -> AssessedPaper:
+    """Decide a paper's claims by the checks in its files, <paper>/<job>.json; others are left out.
+
+    A claim with a check that no file holds is not run.
+    """
+    found: dict[str, tuple[Check, ...]] = {}
+    for file in map(Path, files):
+        if file.parent.name == paper.id:
+            for check in read_checks(file):
+                found[check.claim] = (*found.get(check.claim, ()), check)
+            _refuse_unclaimed(paper, file, found)
     for claim in paper.claims:
         _refuse_loose(claim, [check for name in claim.checks for check in found.get(name, ())])
     return AssessedPaper(
@@ -73,6 +77,11 @@ def _decide(
     checks = tuple(check for name in names for check in found.get(name, ()))
     complete = all(name in found for name in names)
     return checks, verdict(checks, mendable) if complete else Verdict.NOT_RUN
+
+
+def _refuse_unclaimed(paper: Paper, file: Path, found: Iterable[str]) -> None:
+    if unclaimed := sorted(set(found) - set(paper.checks)):
+        raise UserError(f"{file}: no claim in config/claims/{paper.id}.yaml names {unclaimed[0]}")
 
 
 def _refuse_loose(claim: Claim, checks: Sequence[Check]) -> None:

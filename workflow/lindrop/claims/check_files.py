@@ -1,13 +1,13 @@
-"""results/experiments/<paper>/<claim>.json: the checks of one claim, with their verdicts.
+"""results/experiments/<paper>/<job>.json: the checks that one job computed, with their verdicts.
 
-{"paper", "claim", "checks": [{"what", "computed", "relation", "expected", "tolerance", "form",
-"data", "verdict"}]}; a verdict is computed when it is written, and computed again when it is read.
-What is not a number is null.
+[{"claim", "what", "computed", "relation", "expected", "tolerance", "form", "data", "verdict"}],
+where "claim" is the id by which config/claims/<paper>.yaml names the check. A verdict is computed
+when the file is written, and again when it is read. null stands for what is not a number.
 """
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,35 +17,23 @@ from lindrop.base.errors import UserError
 from lindrop.claims.checks import Check
 
 
-def write_all_checks(paths: Iterable[str | Path], paper: str, checks: Sequence[Check]) -> None:
-    """A file for every claim, named after it; a check without a file is a mistake of ours."""
-    files = {Path(path).stem: path for path in paths}
-    if missing := {check.claim for check in checks} - set(files):
-        raise ValueError(f"{paper}: no file for the checks of {', '.join(sorted(missing))}")
-    for claim, path in files.items():
-        write_checks(path, paper, claim, checks)
-
-
-def write_checks(path: str | Path, paper: str, claim: str, checks: Sequence[Check]) -> None:
-    """The checks of `claim` among those given; a claim without any is a mistake of ours."""
-    own = [check for check in checks if check.claim == claim]
-    if not own:
-        raise ValueError(f"{paper}: no check of {claim}")
+def write_checks(path: str | Path, checks: Iterable[Check]) -> None:
+    """Write the checks of one job."""
     lines = [
-        {key: _number(value) for key, value in asdict(check).items() if key != "claim"}
-        | {"verdict": check.verdict}
-        for check in own
+        {key: _number(value) for key, value in asdict(check).items()} | {"verdict": check.verdict}
+        for check in checks
     ]
-    text = json.dumps({"paper": paper, "claim": claim, "checks": lines}, indent=1, allow_nan=False)
+    text = json.dumps(lines, indent=1, allow_nan=False, ensure_ascii=False)
     with atomic(path) as partial:
         partial.write_text(text + "\n", encoding="utf-8")
 
 
 def read_checks(path: str | Path) -> list[Check]:
+    """Read the checks of one job; UserError where the file holds something else."""
     try:
         content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
-        return [Check(claim=content["claim"], **_read(line)) for line in content["checks"]]
-    except (ValueError, KeyError, TypeError) as error:
+        return [Check(**_read(line)) for line in content]
+    except (ValueError, AttributeError, TypeError) as error:
         raise UserError(
             f"{path}: not a file of checks ({error}): delete it and run again"
         ) from None

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from lindrop.claims.assess import Assessed, AssessedPaper
 from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form
@@ -42,17 +41,10 @@ class Evidence:
         return f"{self.paper}/{self.assessed.entry.id}"
 
     @property
-    def files(self) -> dict[str, list[Check]]:
-        """The checks by the file that holds them; a file that is missing has none."""
-        found = {
-            name: list(checks)
-            for name, checks in groupby(self.assessed.checks, key=lambda check: check.claim)
-        }
-        return {name: found.get(name, []) for name in self.assessed.entry.checks}
-
-    @property
     def missing(self) -> list[str]:
-        return [name for name, checks in self.files.items() if not checks]
+        """The names of checks that this run did not make."""
+        made = {check.claim for check in self.assessed.checks}
+        return [name for name in self.assessed.entry.checks if name not in made]
 
     @property
     def known(self) -> list[Check]:

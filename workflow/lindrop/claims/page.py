@@ -1,4 +1,4 @@
-"""results/report/index.html: everything of one run on a page that is one file."""
+"""results/report/*.html: everything of a run, of one paper or of the datasets alone, as one file."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ class Content:
     papers: Sequence[AssessedPaper]
     figures: Sequence[Figure]
     tables: Sequence[Table]
-    table1: Comparison
+    table1: Comparison | None  # where the page shows it
     provenance: Provenance
     config: Mapping[str, Any]
 
@@ -49,7 +49,8 @@ def render(content: Content, templates: Path) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= FILTERS
-    script = (templates / "page.js").read_text(encoding="utf-8")
+    scripts = ["page.js", *(["claims.js"] if content.papers else [])]
+    script = "\n".join((templates / name).read_text(encoding="utf-8") for name in scripts)
     html: str = environment.get_template("page.html.j2").render(
         **_context(content),
         style=Markup((templates / "page.css").read_text(encoding="utf-8")),
@@ -82,7 +83,7 @@ def _context(content: Content) -> dict[str, Any]:
         "tables": {table.id: table for table in tables},
         "gallery": list(by_paper(figures)),
         "table1": content.table1,
-        "metrics": content.table1.metrics,
+        "metrics": content.table1.metrics if content.table1 else {},
         "provenance": content.provenance,
         "generated": sorted(generated(content.config)),
         "config": yaml.safe_dump(dict(content.config), sort_keys=False, allow_unicode=True),

@@ -1,11 +1,14 @@
 """How unevenly interactions are spread over items and users."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from lindrop.data.split import Split
 from lindrop.output.figures import COLOURS, panels
+from lindrop.store.split import read_split
 
 POINTS = 60  # per curve, evenly spaced on a logarithmic axis
 SIDES = {
@@ -15,7 +18,13 @@ SIDES = {
 STYLES = ["-", "--", ":", "-."]
 
 
-def long_tails(name: str, split: Split) -> pd.DataFrame:
+def data(splits: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+    """The curves of every dataset, from the files of their splits."""
+    datasets = zip(names, splits, strict=True)
+    return pd.concat([curves(name, read_split(file)) for name, file in datasets])
+
+
+def curves(name: str, split: Split) -> pd.DataFrame:
     """Interactions of the k-th most popular item and the k-th most active user, all parts."""
     parts = split.parts().values()
     counts = {
@@ -32,7 +41,7 @@ def _curve(name: str, side: str, count: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def draw_long_tails(data: pd.DataFrame) -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """Rank against interactions, both logarithmic: items on the left, users on the right."""
     figure, axes = panels(2)
     for axis, (side, (rank, height)) in zip(axes, SIDES.items(), strict=True):

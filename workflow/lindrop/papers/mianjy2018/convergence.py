@@ -100,23 +100,6 @@ def objective(m: Matrix, u: Matrix, v: Matrix, lam: float) -> float:
     )
 
 
-def averages(curves: pd.DataFrame) -> pd.DataFrame:
-    """What Figure 3 draws, and the gap that every setting is left with."""
-    by_step = curves.groupby([*SETTING, "step"])
-    low, high = band(curves["run"].nunique())
-    drawn = {
-        f"{what}_{name}": values
-        for what in ("objective", "variance")
-        for name, values in (
-            ("mean", by_step[what].mean()),
-            ("low", by_step[what].quantile(low)),
-            ("high", by_step[what].quantile(high)),
-        )
-    }
-    ends = summary(curves)[[*SETTING, "runs", "optimum", "gap"]]
-    return pd.DataFrame(drawn).reset_index().merge(ends.rename(columns={"gap": "final_gap"}))
-
-
 def summary(curves: pd.DataFrame) -> pd.DataFrame:
     """Where every setting ends: f and its gap, the variance's share of its start."""
     return pd.DataFrame(

@@ -8,7 +8,7 @@ from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_most, equal
 from lindrop.dropout.landscape import all_missing, exchanged
 from lindrop.dropout.objective import expected_loss, squared_norms, tied_objective
-from lindrop.papers.mianjy2018.geometry import Examined, curvature
+from lindrop.papers.mianjy2018.checks.geometry import Examined, curvature
 
 TIME = 0.3  # t of the curves
 

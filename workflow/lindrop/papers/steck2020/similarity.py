@@ -3,8 +3,9 @@
 U → UR, V → VR⁻ᵀ leaves UV' as it is but not the cosines: what is shown depends on the gauge.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -15,10 +16,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.base.arrays import Matrix
+from lindrop.claims.checks import Check, at_least, at_most
 from lindrop.models.base import FullRank, LowRank
 from lindrop.models.edlae.as_published import START_SCALE, printed_alternation
 from lindrop.output.figures import COLOURS, WIDTH
-from lindrop.store.model import SavedModel
+from lindrop.papers.steck2020.datasets import Dataset
+from lindrop.store.gram import read_gram
+from lindrop.store.model import SavedModel, read_model
 
 SIMILAR = 10
 BLOCK_BYTES = 64 << 20  # of gathered embeddings, or of columns of B
@@ -30,6 +34,8 @@ BLUE, RED, *_ = COLOURS
 PUBLISHED = "as the published updates end"
 SOLVER = "as our solver ends"
 BALANCED = "balanced"
+REDUCED = 2 / 3  # of the median over items
+ORTHOGONAL, MANY = 0.1, 0.25  # cosine, share of the items
 
 
 def similar_items(b: Matrix) -> npt.NDArray[np.intp]:
@@ -90,6 +96,26 @@ def published_end(gram: Matrix, ridge: float, rank: int, zero_diagonal: bool) ->
     return LowRank(*next(islice(updates, epochs - 1, None)))
 
 
+def similarities_of(
+    names: Sequence[str],
+    low: Sequence[str],
+    full: Sequence[str],
+    grams: Sequence[str],
+    zero_diagonal: bool,
+) -> pd.DataFrame:
+    """Median cosines on every dataset, from the files of its models and of its X'X."""
+    found = []
+    for name, *files in zip(names, low, full, grams, strict=True):
+        saved, full_rank = map(read_model, files[:2])
+        read = partial(_read_matrix, files[2], saved.split_sha256)
+        found.append(similarities(name, saved, full_rank, read, zero_diagonal))
+    return pd.concat(found)
+
+
+def _read_matrix(gram: str, split_sha256: str) -> Matrix:
+    return read_gram(gram, split_sha256).matrix
+
+
 def similarities(
     dataset: str,
     saved: SavedModel,
@@ -113,6 +139,34 @@ def similarities(
         for gauge, model in gauges(saved, read_gram, zero_diagonal).items()
     ]
     return pd.concat(frames)
+
+
+def cosine_checks(dataset: Dataset, center: pd.DataFrame, right: pd.DataFrame) -> list[Check]:
+    """Of a dataset's lines in both csv files; in every gauge, since cosines depend on it."""
+    return [
+        check
+        for gauge, constrained in center.groupby("gauge", sort=False)
+        for check in _in_gauge(dataset, str(gauge), constrained, right[right["gauge"] == gauge])
+    ]
+
+
+def _in_gauge(
+    dataset: Dataset, gauge: str, constrained: pd.DataFrame, free: pd.DataFrame
+) -> list[Check]:
+    at = f"{dataset.name}, {gauge}:"
+    near = (constrained["median_encoder"].abs() <= ORTHOGONAL).mean()
+    checks = [
+        at_most(
+            "fig1_cosines",
+            f"{at} median cosine in the {part}, Eq. 11 over unconstrained",
+            constrained[f"median_{part}"].median() / free[f"median_{part}"].median(),
+            REDUCED,
+            data=dataset.data,
+        )
+        for part in ("encoder", "decoder")
+    ]
+    what = f"{at} share of items with a median cosine up to {ORTHOGONAL:g} in the encoder"
+    return [*checks, at_least("fig1_orthogonal", what, near, MANY, data=dataset.data)]
 
 
 def draw_similarities(data: pd.DataFrame, of: str) -> Figure:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from lindrop.claims.checks import Check, at_least, equal
 from lindrop.models.tuning import Tested
-from lindrop.papers.steck2020.experiments import Dataset
+from lindrop.papers.steck2020.datasets import Dataset
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.metrics import CRITERION

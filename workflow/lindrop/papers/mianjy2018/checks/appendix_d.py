@@ -1,0 +1,136 @@
+"""Mianjy 2018, Appendix D: the steps of its proofs, on every critical point of small problems."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, at_least, at_most, equal, relative_distance
+from lindrop.dropout.landscape import Tied
+from lindrop.dropout.objective import path_regulariser, squared_norms
+from lindrop.dropout.optimum import effective_rank
+from lindrop.papers.mianjy2018.checks.equalisation import TURN, lemma_d2_angle, levelled, turned
+from lindrop.papers.mianjy2018.checks.geometry import Examined, examined, printed_bound, problems
+from lindrop.papers.mianjy2018.lemma_d3 import case_checks
+from lindrop.papers.mianjy2018.saddles import STRICT
+
+NODES = 4  # of the problems used here
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    first, second = np.random.default_rng(seed).spawn(2)
+    cases = [problem for problem in problems(first) if problem.r == NODES]
+    points = [of for problem in cases for of in examined(problem, second)]
+    return [
+        _contribution_1_local(points),
+        *_equation_15(points),
+        *_equation_16(points),
+        *_lemma_d2_rotation(points),
+        *_equation_17(points),
+        _partition(points),
+        *_bound(cases),
+        *case_checks(points),
+    ]
+
+
+def _contribution_1_local(points: list[Examined]) -> Check:
+    """‖UU'‖_*/√r is the least ψ₂ of all factorisations, as ψ₂² ≥ (Σ‖u_i‖‖v_i‖)²/r ≥ ‖UV'‖_*²/r."""
+    local = [of.point.u for of in points if of.least > -STRICT]
+    ratios = [path_regulariser(u, u) * np.sqrt(NODES) / np.sum(u**2) for u in local]
+    what = f"{len(local)} critical points without negative curvature: ψ₂ against ‖UU'‖_*/√r"
+    error = np.abs(np.array(ratios) - 1).max()
+    return equal("contribution_1_local", f"{what}, largest relative distance", error, 0, 1e-12)
+
+
+def _equation_15(points: list[Examined]) -> Iterator[Check]:
+    sides, swaps = [], []
+    for of in points:
+        m, u = of.problem.m, of.point.u
+        square = u @ u.T
+        weighted = of.problem.lam * (u * squared_norms(u)) @ u.T
+        sides.append(np.linalg.norm(m @ square - square @ square - weighted))
+        swaps.append(np.linalg.norm(m @ square - square @ m))
+    what = f"{len(points)} critical points: largest"
+    yield equal("equation_15", f"{what} difference of its sides", max(sides), 0, 1e-12)
+    yield equal("equation_15", f"{what} ‖MUU' − UU'M‖", max(swaps), 0, 1e-12)
+
+
+def _extremes_first(u: Matrix) -> Matrix:
+    """The longest column, the shortest one, then the others."""
+    order = np.argsort(-squared_norms(u))
+    return u[:, np.concatenate((order[:1], order[-1:], order[1:-1]))]
+
+
+def _equation_16(points: list[Examined]) -> Iterator[Check]:
+    """Q_δ moves mass, keeps what two columns have together, and is as near as it is said to be."""
+    sums, distances = [], []
+    for of in points:
+        u = _extremes_first(of.point.u)
+        moved = turned(u, TURN)
+        sums.append(abs(squared_norms(moved)[:2].sum() - squared_norms(u)[:2].sum()))
+        distances.append(np.sum((moved - u) ** 2) / (2 * TURN**2 * of.problem.values.sum()))
+    what = f"{len(points)} critical points, two columns turned by δ: largest"
+    yield equal("equation_16", f"{what} change of ‖u₁‖² + ‖u₂‖²", max(sums), 0, 1e-14)
+    yield at_most("equation_16", f"{what} ‖U − Û‖² / (2δ² tr M)", max(distances), 1)
+
+
+def _lemma_d2_rotation(points: list[Examined]) -> Iterator[Check]:
+    """Nodes of unequal norms are orthogonal at critical points, so that the printed δ is zero."""
+    uneven = [_extremes_first(of.point.u) for of in points if not of.point.equalised]
+    crossing = max(abs(u[:, 0] @ u[:, 1]) for u in uneven)
+    with_zero = [u for u in uneven if not np.any(u[:, 1])]
+    what = f"{len(with_zero)} critical points, one node zero: smallest fall of R, δ ="
+    printed = min(levelled(u, lemma_d2_angle(u)) for u in with_zero)
+    yield at_least("lemma_d2_rotation", f"{what} −c·sgn(u₁'u₂)", printed, TURN**2)
+    what = f"{len(uneven)} critical points that are not equalised:"
+    falls = min(levelled(u, TURN) for u in uneven)
+    text = f"{what} smallest fall of R, δ = c"
+    yield at_least("lemma_d2_rotation", text, falls, TURN**2, form=CORRECTED)
+    text = f"{what} largest |u₁'u₂|"
+    yield equal("lemma_d2_rotation", text, crossing, 0, 1e-12, CORRECTED)
+
+
+def _equation_17(points: list[Examined]) -> Iterator[Check]:
+    """As printed 11' is missing: the solution by Lemma A.2 has it."""
+    printed, corrected = [], []
+    for of in points:
+        if of.point.equalised and of.point.rank:
+            values = of.problem.values[list(of.point.groups[0].spanned)]
+            squares = np.linalg.svd(of.point.u, compute_uv=False)[: of.point.rank] ** 2
+            share = of.problem.lam / (of.problem.r + of.problem.lam * of.point.rank)
+            printed.append(relative_distance((1 - share) * values, squares))
+            corrected.append(relative_distance(values - share * values.sum(), squares))
+    what = f"{len(printed)} equalised critical points: largest relative error of σ²"
+    yield equal("equation_17", f"{what} by (I − cI)λ", max(printed), 0, 1e-12)
+    yield equal("equation_17", f"{what} by (I − c11')λ", max(corrected), 0, 1e-12, CORRECTED)
+
+
+def _partition(points: list[Examined]) -> Check:
+    """No equalised critical point spans the first r' eigenvectors with r' > ρ."""
+    excess = [
+        of.point.rank - effective_rank(of.problem.values, of.problem.r, of.problem.lam)
+        for of in points
+        if of.point.leading
+    ]
+    what = f"{len(excess)} equalised critical points on leading eigenvectors: largest rank less ρ"
+    return at_most("lemma_d3_partition", what, max(excess), 0)
+
+
+def case_2_bounds(of: Tied) -> Vector:
+    """r h(r') / Σ_{i≤r'} (λ_i − h(r')) for r' = 1 … r − 1, h(r') the mean of λ_{r'+1} … λ_r."""
+    values = of.values[: of.r]
+    ranks = np.arange(1, of.r)
+    head = np.cumsum(values)[:-1]
+    mean = (values.sum() - head) / (of.r - ranks)
+    return np.asarray(of.r * mean / (head - ranks * mean))
+
+
+def _bound(cases: Iterable[Tied]) -> Iterator[Check]:
+    """It falls with r', so that the last one, which Theorem 4.3 asks of λ, is the strictest."""
+    bounds = [(case_2_bounds(of), printed_bound(of)) for of in cases]
+    rise = max(np.diff(each).max() for each, _ in bounds)
+    yield at_most("lemma_d3_bound", "largest rise of the bound on λ with r'", rise, 0)
+    error = max(abs(each[-1] / printed - 1) for each, printed in bounds)
+    what = "relative distance of the last one to Theorem 4.3's"
+    yield equal("lemma_d3_bound", what, error, 0, 1e-12)

@@ -1,0 +1,123 @@
+"""Mianjy 2018, Theorem 2.2, Algorithm 2 and Section 4.1: rotations towards equal norms."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, at_least, equal
+from lindrop.dropout.equalise import equalizer
+from lindrop.dropout.multistart import tied_minima
+from lindrop.dropout.objective import squared_norms
+from lindrop.papers.mianjy2018.problems import PRODUCT, spread
+
+SHAPES = (1, 2), (5, 3), (3, 7), (40, 20), (60, 80)  # d, r
+SIZES = 2, 3, 5, 8
+REPEATS = 20
+SMALL = 0.01, 0.001  # λ
+TURN = 1e-3  # of Lemma D.2's rotation
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    weights, matrices, pairs, descent = np.random.default_rng(seed).spawn(4)
+    return [
+        *_theorem_2_2(weights),
+        *_claim_1(matrices),
+        _section_4_1(pairs),
+        _section_4_1_small(descent),
+    ]
+
+
+def special(d: int, r: int, rng: np.random.Generator) -> Iterator[Matrix]:
+    """Weights with Gram matrices of all kinds: full, of rank one, of one entry, a multiple of I."""
+    yield rng.normal(size=(d, r))
+    yield np.outer(rng.normal(size=d), rng.normal(size=r))
+    alone = np.zeros((d, r))
+    alone[:, 0] = rng.normal(size=d)
+    yield alone
+    yield np.eye(r)
+
+
+def _theorem_2_2(rng: np.random.Generator) -> Iterator[Check]:
+    weights = [u for shape in SHAPES for u in special(*shape, rng)]
+    rotations = [equalizer(u) for u in weights]
+    uneven = max(spread(squared_norms(u @ q)) for u, q in zip(weights, rotations, strict=True))
+    skew = max(np.abs(q.T @ q - np.eye(len(q))).max() for q in rotations)
+    what = f"EQZ on {len(weights)} matrices of up to 80 columns: largest"
+    for claim in ("theorem_2_2", "algorithm_2"):
+        yield equal(claim, f"{what} spread of squared column norms", uneven, 0, 1e-12)
+        yield equal(claim, f"{what} entry of Q'Q − I", skew, 0, 1e-12)
+
+
+def sum_of_eigenvectors(symmetric: Matrix) -> Vector:
+    """w = Σ v_i / √r, which Algorithm 2 and Claim 1 start from."""
+    vectors = np.linalg.eigh(symmetric)[1]
+    return np.asarray(vectors.sum(axis=1) / np.sqrt(len(vectors)))
+
+
+def _claim_1(rng: np.random.Generator) -> Iterator[Check]:
+    """w'Gw = tr(G)/r: nothing if tr(G) = 0. A Gram matrix has a trace: its comment is wrong."""
+    factors = [rng.normal(size=(size + 1, size)) for size in SIZES]
+    grams = [a.T @ a for a in factors]
+    centred = [gram - np.trace(gram) / len(gram) * np.eye(len(gram)) for gram in grams]
+    lengths = (abs(np.linalg.norm(sum_of_eigenvectors(gram)) - 1) for gram in grams)
+    yield equal("claim_1", "largest distance of ‖w‖ to 1", max(lengths), 0, 1e-12)
+    of_centred = max(abs(_quotient(matrix)) for matrix in centred)
+    yield equal("claim_1", "tr(G) = 0: largest |w'Gw| / ‖G‖", of_centred, 0, 1e-12)
+    of_mean = max(
+        abs(_quotient(gram) - np.trace(gram) / len(gram) / np.linalg.norm(gram)) for gram in grams
+    )
+    what = "Gram matrices: largest distance, over ‖G‖, of w'Gw to"
+    yield equal("claim_1", f"{what} tr(G)/r", of_mean, 0, 1e-12)
+    of_zero = max(_quotient(gram) for gram in grams)
+    yield equal("algorithm_2_comment", f"{what} zero", of_zero, 0, 1e-12)
+    yield equal("algorithm_2_comment", f"{what} tr(G)/r", of_mean, 0, 1e-12, CORRECTED)
+
+
+def _quotient(symmetric: Matrix) -> float:
+    """w'Gw / ‖G‖."""
+    w = sum_of_eigenvectors(symmetric)
+    return float(w @ symmetric @ w / np.linalg.norm(symmetric))
+
+
+def turned(u: Matrix, delta: float) -> Matrix:
+    """UQ_δ of Lemma D.2's proof: the first two columns turn into each other."""
+    cosine = np.sqrt(1 - delta**2)
+    first, second = u[:, 0], u[:, 1]
+    both = np.column_stack((cosine * first + delta * second, cosine * second - delta * first))
+    return np.hstack((both, u[:, 2:]))
+
+
+def lemma_d2_angle(u: Matrix) -> float:
+    """δ = −c·sgn(u₁'u₂) of the proof, c small beside the difference of the norms."""
+    longer, shorter = squared_norms(u)[:2]
+    return float(-TURN * (longer - shorter) / (longer + shorter) * np.sign(u[:, 0] @ u[:, 1]))
+
+
+def levelled(u: Matrix, delta: float) -> float:
+    """How much less Σ‖u_i‖⁴ is after the turn, as a share of what two equal columns would save."""
+    longer, shorter = squared_norms(u)[:2]
+    before, after = squared_norms(u), squared_norms(turned(u, delta))
+    return float((before @ before - after @ after) / ((longer - shorter) ** 2 / 2))
+
+
+def _section_4_1(rng: np.random.Generator) -> Check:
+    """A turn by δ moves mass from the longer of two columns to the other."""
+    weights = [u for size in SIZES for u in rng.normal(size=(REPEATS, size + 1, size))]
+    ordered = (u[:, np.argsort(-squared_norms(u))] for u in weights)
+    least = min(levelled(u, lemma_d2_angle(u)) for u in ordered)
+    what = f"{len(weights)} random U, two columns turned a little: smallest fall of R as a share"
+    return at_least("section_4_1", f"{what} of what equal columns save", least, 1e-9)
+
+
+def _section_4_1_small(rng: np.random.Generator) -> Check:
+    """ "No matter how small the dropout rate": where descents end."""
+    m = rng.normal(size=(4, 4))
+    uneven = [
+        spread(squared_norms(end.u))
+        for lam in SMALL
+        for end in tied_minima(m @ m.T, 3, lam, 4, rng)
+    ]
+    what = "λ = 0.01 and 0.001: largest spread of squared column norms where descents end"
+    return equal("section_4_1_small", what, max(uneven), 0, 10 * PRODUCT)

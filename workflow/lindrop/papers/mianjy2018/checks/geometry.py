@@ -1,0 +1,174 @@
+"""Mianjy 2018, Section 4 and Appendix D: no local minimum of dropout's objective is a bad one.
+
+Theorem 4.3 says so for small λ and tied weights; it is true of every λ, and of free weights (E10).
+With tied weights all critical points are known: a claim on "all" is checked on all, and a root
+finder that does not know them must find no others. ‖M‖ = 1: no error below needs a scale.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_least, equal
+from lindrop.dropout.landscape import (
+    CriticalPoint,
+    Curve,
+    Tied,
+    critical_points,
+    levelling,
+    next_missing,
+    tied_hessian,
+)
+from lindrop.dropout.objective import (
+    squared_norms,
+    tied_gradient,
+)
+from lindrop.dropout.optimum import effective_rank, solve_tied, tied_optimal_value
+from lindrop.papers.mianjy2018.checks.autoencoders import INDEFINITE
+from lindrop.papers.mianjy2018.roots import descent_check, root_checks
+from lindrop.papers.mianjy2018.saddles import SAME, STRICT, no_saddles, strict_saddles
+
+SHAPES = (5, 4), (6, 3)  # d, r
+LAMS = 0.2, 1.0, 3.0, 10.0, 100.0
+ROTATIONS = 2  # of every critical point
+
+
+class Examined(NamedTuple):
+    """A critical point, f's excess over the global value, and ∇²f with its least eigenvalue."""
+
+    problem: Tied
+    point: CriticalPoint
+    excess: float
+    hessian: Matrix
+    least: float
+
+    @property
+    def optimal(self) -> bool:
+        return self.excess < SAME
+
+    @property
+    def bounded(self) -> bool:
+        """λ is as small as Theorem 4.3 asks."""
+        return self.problem.lam < printed_bound(self.problem)
+
+    @property
+    def case(self) -> int:
+        """Of the proof of Lemma D.3; 0 where it has none, U not being equalised."""
+        if not self.point.leading:
+            return 3 if self.point.equalised else 0
+        values, _, r, lam = self.problem
+        return 1 if self.point.rank == effective_rank(values, r, lam) else 2
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    first, second, third, fourth = np.random.default_rng(seed).spawn(4)
+    cases = list(problems(first))
+    points = [of for problem in cases for of in examined(problem, second)]
+    return [
+        *_theorem_checks(points),
+        *_lemma_checks(points),
+        *_curvature_checks(points),
+        criticality("theorem_4_3", points),
+        *root_checks(cases, third),
+        descent_check(cases, fourth),
+    ]
+
+
+def printed_bound(of: Tied) -> float:
+    """rλ_r / (Σ_{i≤r} λ_i − rλ_r) of Theorem 4.3."""
+    least = of.r * of.values[of.r - 1]
+    return float(least / (of.values[: of.r].sum() - least))
+
+
+def problems(rng: np.random.Generator) -> Iterator[Tied]:
+    """Eigenvalues near d, d − 1, …, 1, scaled: the printed bound falls among `LAMS`."""
+    for d, r in SHAPES:
+        values = np.arange(d, 0, -1) + rng.uniform(0, 0.5, d)
+        vectors = np.linalg.qr(rng.normal(size=(d, d)))[0]
+        for lam in LAMS:
+            yield Tied(values / np.linalg.norm(values), vectors, r, lam)
+
+
+def examined(problem: Tied, rng: np.random.Generator) -> Iterator[Examined]:
+    """All critical points, each in several of the rotations that leave its groups equalised."""
+    m, lam = problem.m, problem.lam
+    best = tied_optimal_value(m, problem.r, lam)
+    for _ in range(ROTATIONS):
+        for point in critical_points(problem, rng):
+            curved = tied_hessian(m, point.u, lam)
+            least = float(np.linalg.eigvalsh(curved)[0])
+            yield Examined(problem, point, point.value - best, curved, least)
+
+
+def _theorem_checks(points: list[Examined]) -> Iterator[Check]:
+    """Theorem 4.3 and Lemma D.3 for λ as small as they ask; E10 for larger λ."""
+    bounded = [of for of in points if of.bounded]
+    beyond = [of for of in points if not of.bounded]
+    for claim, form, side in (("theorem_4_3", PRINTED, bounded), ("e10", CORRECTED, beyond)):
+        saddles = [of.least for of in side if not of.optimal]
+        what = f"{len(saddles)} critical points that are not global, {_where(side)}"
+        yield strict_saddles(claim, what, saddles, form)
+        lowest = (of.least for of in side if of.optimal)
+        yield no_saddles(claim, "global critical points, the same λ", lowest, form)
+    excess = max(of.excess for of in bounded if of.case == 1)
+    yield equal("lemma_d3", "Case 1: largest excess over the global value", excess)
+    saddles = [of.least for of in bounded if of.case > 1]
+    yield strict_saddles("lemma_d3", "Cases 2 and 3, λ below the printed bound", saddles)
+
+
+def _where(points: list[Examined]) -> str:
+    """Every λ, and on which side of its printed bound."""
+    sign = "<" if points[0].bounded else "≥"
+    each = (f"λ = {of.problem.lam:g} {sign} {printed_bound(of.problem):.3g}" for of in points)
+    return ", ".join(dict.fromkeys(each))
+
+
+def _lemma_checks(points: list[Examined]) -> Iterator[Check]:
+    """Lemmas 4.1, D.1 and D.2, for every λ."""
+    spreads = (np.ptp(squared_norms(of.point.u)) for of in points if of.least > -STRICT)
+    what = "critical points without negative curvature: largest spread of ‖u_i‖²"
+    yield equal("lemma_4_1", what, max(spreads))
+    gaps = (np.linalg.eigvalsh(of.problem.m - of.point.u @ of.point.u.T)[0] for of in points)
+    what = f"{len(points)} critical points, M ≥ 0: smallest eigenvalue of M − UU'"
+    yield at_least("lemma_d1", what, min(gaps), 0, 1e-10, CORRECTED)
+    best = solve_tied(INDEFINITE, len(INDEFINITE), 0.5)
+    gap = np.linalg.eigvalsh(INDEFINITE - best @ best.T)[0]
+    what = "M = dMat(2, −1.5, 0.5), the optimum at λ = 0.5: smallest eigenvalue of M − UU'"
+    yield at_least("lemma_d1", what, gap, 0, 1e-10)
+    unequal = [of.least for of in points if of.case == 0]
+    what = f"{len(unequal)} critical points that are not equalised"
+    yield strict_saddles("lemma_d2", what, unequal)
+
+
+def curvature(
+    claim: str, what: str, curves: Iterable[tuple[Examined, Curve]], form: Form = PRINTED
+) -> Check:
+    """The second derivative claimed on each curve, for a tangent of length one."""
+    errors = []
+    for of, (tangent, claimed) in curves:
+        step = tangent.ravel()
+        errors.append(abs(step @ of.hessian @ step - claimed) / (step @ step))
+    text = f"{what} against ∇²f, on {len(errors)} curves: largest error"
+    return equal(claim, text, max(errors), 0, 1e-12, form)
+
+
+def _curvature_checks(points: list[Examined]) -> Iterator[Check]:
+    """The second derivatives of Lemma D.2's proof, and of the one that E10 puts in its place."""
+    level = [(of, curve) for of in points for curve in levelling(of.problem, of.point)]
+    bare = [(of, (tangent, second / of.problem.lam)) for of, (tangent, second) in level]
+    yield curvature("lemma_d2_proof", "g''(0)", bare)
+    yield curvature("lemma_d2_proof", "g''(0) times λ", level, CORRECTED)
+    one = ((of, next_missing(of.problem, of.point)) for of in points if of.case == 2)
+    yield curvature("e10", "−4(λ_{r'+1} − λ‖U‖²/r)", one, CORRECTED)
+
+
+def criticality(claim: str, points: list[Examined]) -> Check:
+    """What is listed is critical."""
+    slopes = (tied_gradient(of.problem.m, of.point.u, of.problem.lam) for of in points)
+    eigenvalues = (np.array2string(of.problem.values, precision=3) for of in points)
+    spectra = ", ".join(dict.fromkeys(eigenvalues))
+    what = f"{len(points)} listed critical points, M's eigenvalues {spectra}: largest ‖∇f‖"
+    return equal(claim, what, max(float(np.linalg.norm(slope)) for slope in slopes), 0, 1e-10)

@@ -1,0 +1,123 @@
+"""Mianjy 2018, Eq. 13 and 14 and E7: the problem in the singular values, and its solution.
+
+Theorems 2.4 and 3.6 reduce theirs to: least Σ(σ_i − s_i)² + (λ/r)(Σ s_i)² over s ≥ 0, i ≤ r. This
+is a problem of non-negative least squares, whose active-set solver knows nothing of ρ.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal
+from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
+from lindrop.dropout.multistart import minima, tied_minima
+from lindrop.dropout.optimum import effective_rank, shrunk, top_eigen, top_singular
+from lindrop.papers.mianjy2018.problems import COLUMNS, ROWS, VALUE, WIDTHS
+
+PROBLEMS = 400  # on which both forms of ρ are tried
+REDUCED = 12  # of which descents solve the whole problem, too
+STARTS = 4
+ZERO = 1e-9
+
+
+class Reduced(NamedTuple):
+    """A problem, the first r singular values of M, and the best non-negative s."""
+
+    m: Matrix
+    values: Vector
+    r: int
+    lam: float
+    best: Vector
+
+    @property
+    def rank(self) -> int:
+        return int(np.count_nonzero(self.best > ZERO))
+
+    @property
+    def within(self) -> float:
+        """What the first r singular values contribute to f."""
+        gap = self.values - self.best
+        return float(gap @ gap + self.lam / self.r * self.best.sum() ** 2)
+
+    @property
+    def beyond(self) -> float:
+        """Σ σ_i² over i > r."""
+        return float(np.sum(self.m**2) - self.values @ self.values)
+
+    @property
+    def value(self) -> float:
+        return self.within + self.beyond
+
+
+def reduced(m: Matrix, values: Vector, r: int, lam: float) -> Reduced:
+    """Solved by active sets."""
+    rows = np.vstack((np.eye(len(values)), np.full(len(values), np.sqrt(lam / r))))
+    return Reduced(m, values, r, lam, nnls(rows, np.append(values, 0.0))[0])
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    rng, descent = np.random.default_rng(seed).spawn(2)
+    found = [_random_problem(rng) for _ in range(PROBLEMS)]
+    return [*_reductions(found[:REDUCED], descent), *_last_lines(found), *_e7(found)]
+
+
+def _random_problem(rng: np.random.Generator) -> Reduced:
+    m = rng.normal(size=(ROWS, COLUMNS)) * rng.choice((0.3, 1, 5))
+    r, lam = int(rng.integers(1, max(WIDTHS) + 1)), float(rng.choice((0.1, 1, 10)))
+    return reduced(m, top_singular(m, r).values, r, lam)
+
+
+def _tied(of: Reduced) -> Reduced:
+    """The problem of M'M, with tied weights."""
+    square = of.m.T @ of.m
+    return reduced(square, top_eigen(square, of.r).values, of.r, of.lam)
+
+
+def _reductions(found: list[Reduced], rng: np.random.Generator) -> Iterator[Check]:
+    """Against descents on the whole problem. The display after Eq. 13 sums λ_i² from i = 1."""
+    whole, printed, corrected = [], [], []
+    for of in found:
+        whole.append(of.value / minima(of.m, of.r, of.lam, STARTS, rng)[0].value - 1)
+        tied = _tied(of)
+        least = tied_minima(tied.m, of.r, of.lam, STARTS, rng)[0].value
+        printed.append((tied.within + np.sum(tied.m**2)) / least - 1)
+        corrected.append(tied.value / least - 1)
+    what = "reduced problem against descents, largest relative distance of the least values"
+    yield equal("theorem_3_6_proof", what, np.abs(whole).max(), 0, VALUE)
+    yield equal("theorem_2_4_proof", f"{what}, Σ λ_i² over i ≥ 1", max(printed), 0, VALUE)
+    corrected_error = np.abs(corrected).max()
+    yield equal(
+        "theorem_2_4_proof", f"{what}, Σ λ_i² over i > r", corrected_error, 0, VALUE, CORRECTED
+    )
+
+
+def _last_lines(found: list[Reduced]) -> Iterator[Check]:
+    """Both proofs end in the right rule: λj κ_j, a product, where the theorems have λ_j κ_j."""
+    missed = [of.rank != effective_rank(of.values, of.r, of.lam) for of in found]
+    apart = [
+        np.linalg.norm(shrunk(of.values, of.r, of.lam) - of.best) / of.values[0] for of in found
+    ]
+    what = f"{PROBLEMS} random problems: rule of the proof's last line, ρ wrong in how many"
+    yield equal("theorem_3_6_proof", what, sum(missed))
+    what = "its singular values, largest distance to the best ones relative to ‖M‖"
+    yield equal("theorem_3_6_proof", what, max(apart), 0, ZERO)
+
+
+def _e7(found: list[Reduced]) -> Iterator[Check]:
+    """How often, and by how much, either rule misses."""
+    printed = [effective_rank_printed(of.values, of.r) for of in found]
+    corrected = [effective_rank(of.values, of.r, of.lam) for of in found]
+    forms: tuple[tuple[Form, list[int]], ...] = ((PRINTED, printed), (CORRECTED, corrected))
+    for form, ranks in forms:
+        excess = [
+            abs(value_at_rank(of.m, of.values, of.r, of.lam, rho) / of.value - 1)
+            for of, rho in zip(found, ranks, strict=True)
+        ]
+        missed = np.count_nonzero(np.array(excess) > VALUE)
+        what = f"of {PROBLEMS} random problems, those that ρ {form} misses"
+        yield equal("e7", what, missed, form=form)
+        yield equal("e7", f"largest excess of f at ρ {form}, relative", max(excess), 0, VALUE, form)

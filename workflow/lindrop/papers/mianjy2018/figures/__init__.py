@@ -1,0 +1,1 @@
+"""Figures of Mianjy 2018, one module each."""

@@ -1,0 +1,120 @@
+"""Figure 1 of Mianjy 2018: the landscape of a tied network with one input and two hidden nodes."""
+
+from collections.abc import Iterator
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d import Axes3D
+
+from lindrop.base.arrays import Vector
+from lindrop.claims.checks import Check, at_most, equal
+from lindrop.output.figures import page
+from lindrop.papers.mianjy2018.landscape import (
+    LEVELS,
+    POINTS,
+    REACH,
+    M,
+    draw_levels,
+    draw_optima,
+    landscape,
+)
+
+SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # the paper's values are not legible in it: none, middle, large
+RIM = 5.0  # of the drawn surfaces, above f(0) = 4
+GRID = 2 * REACH / (POINTS - 1)  # its spacing
+
+
+def data() -> pd.DataFrame:
+    """f on a grid for every λ of Figure 1."""
+    ticks = np.linspace(-REACH, REACH, POINTS)
+    u_1, u_2 = (axis.ravel() for axis in np.meshgrid(ticks, ticks))
+    return pd.concat(
+        pd.DataFrame({"lam": lam, "u1": u_1, "u2": u_2, "f": landscape(u_1, u_2, lam)})
+        for lam in SURFACE_LAMBDAS
+    )
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """Above the surfaces, up to f = RIM, below their level sets with the optima."""
+    figure = page(4.4)
+    for column, lam in enumerate(SURFACE_LAMBDAS, start=1):
+        top = figure.add_subplot(2, 3, column, projection="3d")
+        bottom = figure.add_subplot(2, 3, 3 + column)
+        _draw_surface(top, lam)
+        draw_levels(bottom, lam)
+        draw_optima(bottom, lam)
+    heights = ", ".join(f"{level:g}" for level in LEVELS)
+    title = f"level sets of f above its least value: {heights}"
+    figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", title=title)
+    return figure
+
+
+def _draw_surface(axis: Axes3D, lam: float) -> None:
+    """In polar coordinates: cut where f reaches the rim, which is smooth so."""
+    angle, share = np.meshgrid(np.linspace(0, 2 * np.pi, 97), np.linspace(0, 1, 41))
+    bend = 1 + lam * (np.cos(angle) ** 4 + np.sin(angle) ** 4)  # f = M² − 2Mr² + bend·r⁴
+    m = M.item()
+    radius = share * np.sqrt((m + np.sqrt(m**2 - bend * (m**2 - RIM))) / bend)
+    u_1, u_2 = radius * np.cos(angle), radius * np.sin(angle)
+    axis.plot_surface(
+        u_1,
+        u_2,
+        landscape(u_1, u_2, lam),
+        cmap="viridis",
+        rstride=2,
+        cstride=2,
+        linewidth=0.1,
+        edgecolor="k",
+        rasterized=True,
+    )
+    axis.set(xlabel="$u_1$", ylabel="$u_2$", zlabel="f", zlim=(0, RIM))
+    axis.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), title=f"λ = {lam:g}")
+    axis.view_init(elev=48, azim=-62)
+    axis.tick_params(labelsize=6, pad=-2)
+    axis.xaxis.labelpad = axis.yaxis.labelpad = axis.zaxis.labelpad = -7
+
+
+def checks(data: pd.DataFrame) -> list[Check]:
+    """What the caption of Figure 1 says, of the local minima of the grid."""
+    minima = {lam: _grid_minima(data[data["lam"] == lam]) for lam in SURFACE_LAMBDAS}
+    found = [_round_check(data[data["lam"] == 0])]
+    for lam, local in minima.items():
+        found += _minima_checks(lam, local)
+    radii = {lam: _radius(local).mean() for lam, local in minima.items()}
+    for (less, far), (more, near) in pairwise(radii.items()):
+        what = f"radius of the minima, λ = {more:g} over λ = {less:g}"
+        found.append(at_most("fig1", what, near / far, 1 - GRID / 2))
+    return found
+
+
+def _radius(points: pd.DataFrame) -> Vector:
+    return np.asarray(np.hypot(points["u1"], points["u2"]))
+
+
+def _grid_minima(surface: pd.DataFrame) -> pd.DataFrame:
+    """Points that are not above any of their eight neighbours."""
+    f = surface["f"].to_numpy().reshape(POINTS, POINTS)
+    inner = f[1:-1, 1:-1]
+    around = [np.roll(f, shift, (0, 1))[1:-1, 1:-1] for shift in product((-1, 0, 1), repeat=2)]
+    return surface[np.pad(inner <= np.min(around, axis=0), 1).ravel()]
+
+
+def _round_check(surface: pd.DataFrame) -> Check:
+    """λ = 0: f is that of the radius."""
+    radius = _radius(surface)
+    apart = np.abs(landscape(radius, np.zeros_like(radius), 0) - surface["f"]).max()
+    return equal("fig1", "λ = 0: largest change of f by a rotation to the axis", apart, 0, 1e-12)
+
+
+def _minima_checks(lam: float, local: pd.DataFrame) -> Iterator[Check]:
+    where = f"λ = {lam:g}, minima on the grid"
+    best = np.sqrt(2 * M.item() / (2 + lam))
+    apart = abs(_radius(local) - best).max()
+    yield at_most("fig1", f"{where}: distance to the optimal radius", apart, GRID)
+    if lam:
+        uneven = np.abs(np.abs(local["u1"]) - np.abs(local["u2"])).max()
+        yield equal("fig1", f"{where}: their number", len(local), 4)
+        yield equal("fig1", f"{where}: difference of their f", np.ptp(local["f"]))
+        yield at_most("fig1", f"{where}: largest ||u₁| − |u₂||", uneven, GRID)

@@ -1,0 +1,186 @@
+"""Figure 3 of Mianjy 2018: dropout (Algorithm 1) converges to global optima and equalises weights.
+
+The checks ask what Section 6 and the caption say, of means over the runs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import t as student
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, at_most
+from lindrop.dropout.objective import keep_of
+from lindrop.output.figures import COLOURS, page
+from lindrop.papers.mianjy2018.convergence import (
+    FEW_RUNS,
+    PAPER_RUNS,
+    SETTING,
+    band,
+    by_run,
+    summary,
+)
+from lindrop.store.curves import read_curves
+
+EQUALISED = 0.1  # of the variance at the start
+ENDS = 0.02  # so little of it is none
+CHANCE = 0.001  # that any point of a curve passes for a rise
+RESAMPLES = 400
+
+
+def data(curves: str) -> pd.DataFrame:
+    """Every run of the simulation, read from its file."""
+    return read_curves(curves)
+
+
+def table(curves: pd.DataFrame) -> pd.DataFrame:
+    """What Figure 3 draws, and the gap that every setting is left with."""
+    by_step = curves.groupby([*SETTING, "step"])
+    low, high = band(curves["run"].nunique())
+    drawn = {
+        f"{what}_{name}": values
+        for what in ("objective", "variance")
+        for name, values in (
+            ("mean", by_step[what].mean()),
+            ("low", by_step[what].quantile(low)),
+            ("high", by_step[what].quantile(high)),
+        )
+    }
+    ends = summary(curves)[[*SETTING, "runs", "optimum", "gap"]]
+    return pd.DataFrame(drawn).reset_index().merge(ends.rename(columns={"gap": "final_gap"}))
+
+
+def draw(curves: pd.DataFrame) -> Figure:
+    """A row for every width: f for each λ, then the variance of importance scores for all."""
+    widths, lams = (np.unique(curves[name]) for name in SETTING)
+    figure = page(1.9 * len(widths) + 0.4)
+    grid = figure.subplots(len(widths), len(lams) + 1, sharex=True, squeeze=False)
+    for (*left, right), width in zip(grid, widths, strict=True):
+        for axis, lam, colour in zip(left, lams, COLOURS[2:], strict=False):
+            case = curves[(curves["width"] == width) & (curves["lam"] == lam)]
+            axis.sharey(left[0])
+            _draw_runs(axis, case, "objective", COLOURS[0])
+            axis.axhline(case["optimum"].iloc[0], color=COLOURS[1], ls="--")
+            gap = summary(case)["gap"].item()
+            axis.set(title=f"λ = {lam:g}: gap {gap:.1%}")
+            axis.tick_params(labelleft=axis is left[0])
+            _draw_runs(right, case, "variance", colour, f"λ = {lam:g}")
+        left[0].set_ylabel(f"r = {width}: objective f")
+        right.set(title=f"r = {width}", ylabel="variance of importance")
+        right.legend(loc="lower left")
+    for axis in grid[-1]:
+        axis.set(xlabel="step", xticks=[0, 1, 100, 10_000])
+    _explain(figure, grid[0, 0], curves["run"].nunique())
+    return figure
+
+
+def _draw_runs(axis: Axes, case: pd.DataFrame, what: str, colour: str, label: str = "") -> None:
+    """Mean over the runs and a band for their spread; a logarithmic axis that holds step 0."""
+    values = case.pivot(index="step", columns="run", values=what)
+    low, high = (values.quantile(share, axis=1) for share in band(values.shape[1]))
+    axis.fill_between(values.index, low, high, color=colour, alpha=0.25, lw=0)
+    axis.plot(values.mean(axis=1), color=colour, label=label)
+    axis.set_yscale("log")
+    axis.set_xscale("symlog", linthresh=1)
+
+
+def _explain(figure: Figure, axis: Axes, runs: int) -> None:
+    curve, optimum = axis.lines
+    (shade,) = axis.collections
+    spread = "all runs" if band(runs) == (0, 1) else "10 to 90 % of the runs"
+    labels = [f"mean of {runs} runs; the paper: {PAPER_RUNS}", spread, "global optimum"]
+    figure.legend([curve, shade, optimum], labels, loc="outside lower center", ncols=3)
+
+
+def checks(curves: pd.DataFrame) -> list[Check]:
+    """Convergence and equalisation; how the variance falls, where there are runs enough to tell."""
+    ends = summary(curves)
+    gap, share = (ends[what].max(skipna=False) for what in ("gap", "variance_share"))
+    found = [
+        at_most("fig3", "relative gap to the optimum at the end, the worst setting", gap, 0.02),
+        at_most("fig3", "variance of importance, end over start, the worst setting", share, ENDS),
+    ]
+    falls = [
+        check
+        for width, case in curves.groupby("width")
+        for check in (*_monotone_checks(f"r = {width}", case), *_speed_checks(f"r = {width}", case))
+    ]
+    return found + (falls if ends["runs"].min() >= FEW_RUNS else _undecided(falls))
+
+
+def _undecided(checks: list[Check]) -> list[Check]:
+    """Of few runs' means nothing is known but their noise."""
+    return [replace(check, computed=np.nan, tolerance=0.0) for check in checks]
+
+
+def _variances(curves: pd.DataFrame) -> dict[float, pd.DataFrame]:
+    """Of every λ, rising: a row per run."""
+    lams = np.unique(curves["lam"])
+    return {lam: by_run(curves[curves["lam"] == lam], "variance") for lam in lams}
+
+
+def _monotone_checks(at: str, curves: pd.DataFrame) -> Iterator[Check]:
+    """Not every step lowers the variance; all of them together do."""
+    rise = max(largest_rise(variance) for variance in _variances(curves).values())
+    what = f"{at}: largest rise of the variance over its least before, noise excluded"
+    yield at_most("section_6_monotone", what, rise, 1)
+    share = summary(curves)["variance_share"].max(skipna=False)
+    what = f"{at}: variance, end over start, the worst λ"
+    yield at_most("section_6_monotone", what, share, ENDS, form=CORRECTED)
+
+
+def _speed_checks(at: str, curves: pd.DataFrame) -> Iterator[Check]:
+    """Whether it falls the faster the larger λ is.
+
+    A mean step goes θ/2 of the gradient: the fewer nodes are kept, the shorter. So it is asked of
+    steps, as printed, and of their length as well.
+    """
+    for (less, slow), (more, fast) in pairwise(_variances(curves).items()):
+        ratio, error = _ratio_of_times(fast, slow)
+        shorter = keep_of(more) / keep_of(less)
+        slack = 3 * shorter * error
+        until = f"until the variance stays below a tenth, λ = {more:g} over λ = {less:g}"
+        steps, length = f"{at}: steps {until}", f"{at}: θ × steps {until}"
+        yield at_most("section_6_speed", steps, ratio, 1, 3 * error)
+        yield at_most("section_6_speed", length, shorter * ratio, 1, slack, CORRECTED)
+
+
+def largest_rise(variance: pd.DataFrame) -> float:
+    """Of the mean over the runs relative to its lowest value before; 1 if none is significant."""
+    mean = variance.mean().to_numpy()
+    lowest = [int(np.argmin(mean[:t])) for t in range(1, len(mean))]
+    rises = variance.iloc[:, 1:] - variance.iloc[:, lowest].to_numpy()
+    beyond = student.ppf(1 - CHANCE / rises.shape[1], len(rises) - 1)
+    significant = (rises.mean() > beyond * rises.sem()).to_numpy()
+    return float(np.max(mean[1:] / mean[lowest], where=significant, initial=1))
+
+
+def _ratio_of_times(fast: pd.DataFrame, slow: pd.DataFrame) -> tuple[float, float]:
+    """And its standard error, by the bootstrap over runs."""
+    rng = np.random.default_rng(0)
+    times = []
+    for variance in (fast, slow):
+        runs = len(variance)
+        weights = rng.multinomial(runs, np.full(runs, 1 / runs), RESAMPLES) / runs
+        means = np.vstack((np.full(runs, 1 / runs), weights)) @ variance.to_numpy()
+        times.append(equalised_after(variance.columns.to_numpy(float), means))
+    ratios = times[0] / times[1]
+    return float(ratios[0]), float(ratios[1:].std())
+
+
+def equalised_after(steps: Vector, means: Matrix) -> Vector:
+    """Where each row falls below a tenth of its start for good, between checkpoints log-linear."""
+    share = np.log(means / means[:, :1] / EQUALISED)
+    last = share.shape[1] - 1 - np.argmax(share[:, ::-1] >= 0, axis=1)
+    found = np.full(len(share), np.inf)  # where it never does
+    rows = np.flatnonzero(last < share.shape[1] - 1)
+    at = last[rows]
+    here, there = share[rows, at], share[rows, at + 1]
+    log = np.log1p(steps)
+    found[rows] = np.expm1(log[at] + (log[at + 1] - log[at]) * here / (here - there))
+    return found

@@ -1,0 +1,1 @@
+"""Sections of Pal 2020: every module has `checks(seed)`, which asks its claims of numbers."""

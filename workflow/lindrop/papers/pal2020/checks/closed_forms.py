@@ -1,0 +1,168 @@
+"""Pal 2020, Section 2: closed forms against what knows nothing of them (see `references`)."""
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix
+from lindrop.claims.checks import CORRECTED, Check, at_least, at_most, equal, relative_distance
+from lindrop.dropout.dropblock import (
+    adaptive_keep,
+    balanced_factors,
+    objective,
+    omega,
+    squared_block_norms,
+)
+from lindrop.dropout.k_support import enumerated_prox, prox, squared_norm, squared_norm_printed
+from lindrop.dropout.objective import lam_of
+from lindrop.papers.pal2020.closed_form_errata import errata_checks
+from lindrop.papers.pal2020.enumeration import ROUNDING
+from lindrop.papers.pal2020.references import (
+    COLUMNS,
+    INPUTS,
+    KEPT,
+    PRODUCT,
+    ROWS,
+    VALUE,
+    Case,
+    Problem,
+    case,
+    conjugate_minimiser,
+    conjugate_norm,
+    full_inputs,
+    masked_objective,
+    near_one,
+)
+
+DROPBLOCKS = (2, 0.3), (2, 1.0), (3, 0.1), (3, 1.0)  # r, β
+DOUBLINGS = 10
+PROBLEMS = 400
+
+
+def checks(seed: int) -> list[Check]:
+    """Those of the errata, too."""
+    data, descent = np.random.default_rng(seed).spawn(2)
+    cases = [case(r, beta, data, descent) for r, beta in DROPBLOCKS]
+    problems = [Problem.random(data) for _ in range(PROBLEMS)]
+    return [
+        *_capacity(data),
+        *_theorem_2_3(problems),
+        *_minimisers(cases),
+        *_theorem_2_7(cases, problems),
+        *errata_checks(problems, data, descent),
+        *_convexity(data),
+    ]
+
+
+def _capacity(rng: np.random.Generator) -> list[Check]:
+    """Lemma 2.2, by copies of all blocks that share the product among them; Equations 7 and 8."""
+    r, d, copies = 2, 8, 2**DOUBLINGS
+    y, x = rng.normal(size=(ROWS, COLUMNS)), full_inputs(INPUTS, COLUMNS, rng)
+    u, v = rng.normal(size=(ROWS, d)), rng.normal(size=(INPUTS, d))
+    many_u, many_v = (np.tile(side, copies) / np.sqrt(copies) for side in (u, v))
+    shares, strengths, adaptive, masked = [], [], [], []
+    for keep in KEPT:
+        printed = keep * r / (keep * r + (1 - keep) * d)
+        wider = adaptive_keep(keep, r, d * copies)
+        shares.append(omega(many_u, many_v, x, r, keep) / omega(u, v, x, r, keep))
+        strengths.append(lam_of(printed) / (d / r * lam_of(keep)))
+        adaptive.append(omega(many_u, many_v, x, r, wider) / omega(u, v, x, r, printed))
+        mean = masked_objective(y, x, u, v, r, printed)
+        masked.append(mean / objective(y, x, u, v, r, lam_of(keep)))
+    change = relative_distance(many_u @ (many_v.T @ x), u @ (v.T @ x))
+    what = f"after {DOUBLINGS} doublings of d"
+    return [
+        equal("lemma_2_2", f"change of UV'X {what}, relative", change),
+        at_most("lemma_2_2", f"Ω at fixed θ {what} / before", max(shares), 1e-3),
+        near_one("equation_7", "(1 − θ(d))/θ(d) / ((d/r)(1 − θ̄)/θ̄)", strengths),
+        near_one("equation_7", f"Ω at θ(d) {what} / before", adaptive),
+        near_one("equation_8", "mean over all masks at θ(d) / f", masked),
+    ]
+
+
+def _theorem_2_3(problems: list[Problem]) -> list[Check]:
+    """Factors reach the envelope: so Λ itself is convex."""
+    true = np.array([conjugate_norm(m, r) for m, r, _ in problems])
+    printed = np.array([squared_norm_printed(m, r) for m, r, _ in problems])
+    corrected = np.array([squared_norm(m, r) for m, r, _ in problems])
+    reached = np.array([_reached(np.diag(m), r) for m, r, _ in problems])
+    claim, what = "theorem_2_3", f"{PROBLEMS} random A: Λ** by the conjugate"
+    return [
+        near_one(claim, f"{what} / by the printed ρ", true / printed),
+        near_one(claim, f"{what} / by the corrected ρ", true / corrected, form=CORRECTED),
+        near_one(claim, f"{what} / Λ of factors of A", true / reached, form=CORRECTED),
+    ]
+
+
+def _reached(a: Matrix, r: int) -> float:
+    """(d/r) Σ ‖U_iV_i'X‖² of balanced factors of A: Λ/β is no larger."""
+    x = np.eye(a.shape[1])
+    norms = squared_block_norms(*balanced_factors(a, x, r), x, r)
+    return float(len(norms) * norms.sum())
+
+
+def _convexity(rng: np.random.Generator) -> list[Check]:
+    """Section 2.3 calls Λ not necessarily convex.
+
+    Factors bound Λ at the midpoint from above and the conjugate bounds it at the ends from below,
+    so no violation is overlooked. Between ends with the same singular vectors Λ can be affine:
+    half of the pairs are such.
+    """
+    violations = []
+    for number in range(PROBLEMS):
+        r = int(rng.integers(1, ROWS, endpoint=True))
+        a, b = rng.normal(size=(2, ROWS, COLUMNS))
+        if number % 2:
+            left, values, right = np.linalg.svd(a, full_matrices=False)
+            b = left * rng.permutation(values) @ right
+        above = _reached((a + b) / 2, r)
+        ends = [conjugate_norm(np.linalg.svd(end, compute_uv=False), r) for end in (a, b)]
+        violations.append((above - np.mean(ends)) / above)
+    claim, most = "section_2_3_convexity", max(violations)
+    what = f"largest violation of midpoint convexity of Λ, relative; {PROBLEMS} random pairs"
+    return [
+        at_least(claim, f"{what}; beyond rounding", most, ROUNDING),
+        at_most(claim, what, most, 0, ROUNDING, CORRECTED),
+    ]
+
+
+def _minimisers(cases: list[Case]) -> list[Check]:
+    """Theorems 2.5 and 2.6, Corollary 2.8, where d is large enough for f to reach F."""
+    uneven, values, products, attained = [], [], [], []
+    for y, x, r, beta, claimed, ends in cases:
+        best = ends[0]
+        left, m, right = np.linalg.svd(y, full_matrices=False)
+        problem = Problem(m, r, beta)
+        least = conjugate_minimiser(problem)
+        norms = np.sqrt(squared_block_norms(best.u, best.v, x, r))
+        uneven.append(np.ptp(norms) / norms.mean())
+        values.append(best.value / problem.value(least))
+        products.append(relative_distance(best.u @ best.v.T @ x, left * least @ right))
+        u, v = balanced_factors(claimed.product, x, r)
+        attained.append(objective(y, x, u, v, r, beta) / claimed.value)
+    lowest = min(end.value / case.claimed.value for case in cases for end in case.ends)
+    what = "best of random starts"
+    return [
+        equal("theorem_2_5", f"{what}: spread of ‖U_iV_i'X‖, relative", max(uneven), 0, PRODUCT),
+        near_one("theorem_2_6", f"{what}: f / least F by the conjugates", values, VALUE),
+        equal("theorem_2_6", f"{what}: distance of UV'X to A*", max(products), 0, PRODUCT),
+        at_least("corollary_2_8", "lowest end of any descent on f / F(A*)", lowest, 1, VALUE),
+        near_one("corollary_2_8", "f of constructed factors of A* / F(A*)", attained),
+    ]
+
+
+def _theorem_2_7(cases: list[Case], problems: list[Problem]) -> list[Check]:
+    printed, corrected, distances = [], [], []
+    for problem in problems:
+        a, least = prox(*problem), conjugate_minimiser(problem)
+        m, r, beta = problem
+        other = enumerated_prox(m, r, beta, r - 1, squared_norm_printed)
+        printed.append(problem.value(other) / problem.value(least))
+        corrected.append(problem.value(a) / problem.value(least))
+        distances.append(relative_distance(a, least))
+    descents = [case.ends[0].value / case.claimed.value for case in cases]
+    claim, what = "theorem_2_7", f"{PROBLEMS} random Y: F of the"
+    return [
+        near_one(claim, f"{what} printed A / least F by the conjugates", printed),
+        near_one(claim, f"{what} corrected A / least F", corrected, form=CORRECTED),
+        equal(claim, "corrected A: relative distance", max(distances), form=CORRECTED),
+        near_one(claim, "least f of descents / F of the corrected A", descents, VALUE, CORRECTED),
+    ]

@@ -1,0 +1,89 @@
+"""What Pal 2020, Section 4, says of DropConnect, which masks the weights V one by one."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix
+from lindrop.claims.checks import CORRECTED, Check, at_most
+from lindrop.dropout.objective import lam_of, squared_norms
+from lindrop.dropout.structured import (
+    dropconnect_gradient,
+    dropconnect_regulariser,
+    dropconnect_regulariser_as_printed,
+    loss,
+)
+from lindrop.papers.pal2020.enumeration import KEEP, Net, agree, mean_dropconnect_loss, small_net
+from lindrop.papers.pal2020.references import PRODUCT, factor_minima, near_one
+
+KEEPS = 0.95, 0.6, 0.1  # θ: the lower, the larger λ
+NODES = 6
+RANK = 1e-4  # relative; singular values below are zeros that a descent has not reached
+
+
+def checks(seed: int) -> list[Check]:
+    """The smaller net is for every mask in turn, the wider one for descents."""
+    few, more, starts = np.random.default_rng(seed).spawn(3)
+    return [*_theorem_4_1(small_net(few, 3)), *_low_rank(small_net(more, NODES), starts)]
+
+
+def _theorem_4_1(net: Net) -> Iterator[Check]:
+    """E18: the step to Eq. 55 takes the entries of a column of Z for one and the same."""
+    orthogonal = np.linalg.qr(net.x.T)[0].T * np.arange(1, 5)[:, None]
+    relu = np.maximum(net.x - net.x.mean(), 0)
+    for claim, of, inputs in (
+        ("theorem_4_1", "features of a ReLU", relu),
+        ("corollary_4_2", "correlated inputs", net.x),
+        ("e18", "correlated inputs", net.x),
+        ("e18", "orthogonal inputs, MM' diagonal", orthogonal),
+    ):
+        mean = mean_dropconnect_loss(net, inputs, KEEP)
+        error = float(loss(net.y, net.u, net.v.T @ inputs))
+        printed = dropconnect_regulariser_as_printed(net.u, net.v, inputs, KEEP)
+        corrected = dropconnect_regulariser(net.u, net.v, inputs, KEEP)
+        yield agree(claim, f"Theorem 4.1, {of}", error + printed, mean)
+        yield agree(
+            claim, f"Theorem 4.1 with variances added, {of}", error + corrected, mean, CORRECTED
+        )
+
+
+def _low_rank(net: Net, rng: np.random.Generator) -> Iterator[Check]:
+    """DropConnect for UV'X is dropout for UV'D, D = dMat(‖X_j‖) (E18).
+
+    Factors of A = UV'D have a regulariser of (λ/d)‖A‖_*² or more, so f is at least the minimum of
+    ‖Y − AD⁻¹X‖² + (λ/d)‖A‖_*² over all A. It is convex: every Z gives a bound from below. That of
+    Z = 2(Y − UV'X) is tight at the minimum; near it the error of U and V counts to first order.
+    """
+    claim, over = "section_4_low_rank", "θ = " + ", ".join(f"{keep:g}" for keep in KEEPS)
+    ranks, ratios = [], []
+    for keep in KEEPS:
+        value, product = _least(net, keep, rng)
+        singular = np.linalg.svd(product, compute_uv=False)
+        ranks.append(int(np.count_nonzero(singular > RANK * singular[0])))
+        ratios.append(value / _bound(net, 2 * (net.y - product), keep))
+    what = f"rank of UV'X where descents end at θ = {KEEPS[-1]:g}; at {KEEPS[0]:g}, less 1"
+    yield at_most(claim, what, ranks[-1], ranks[0] - 1)
+    yield at_most(claim, f"largest rise of this rank over {over}", np.diff(ranks).max(), 0)
+    bound = "dual bound on ‖Y − UV'X‖² + (λ/d)‖UV'D‖_*², D = dMat(‖X_j‖)"
+    yield near_one(claim, f"least f of descents / {bound}; {over}", ratios, PRODUCT, CORRECTED)
+
+
+def _least(net: Net, keep: float, rng: np.random.Generator) -> tuple[float, Matrix]:
+    """DropConnect's f, and UV'X, at the best end of descents from random starts."""
+    x, y = net.x, net.y
+
+    def value(u: Matrix, v: Matrix) -> float:
+        return float(loss(y, u, v.T @ x)) + dropconnect_regulariser(u, v, x, keep)
+
+    def slope(u: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        return dropconnect_gradient(y, u, v, x, keep)
+
+    best = factor_minima(value, slope, (len(y), len(x), NODES), rng)[0]
+    return best.value, best.u @ (best.v.T @ x)
+
+
+def _bound(net: Net, z: Matrix, keep: float) -> float:
+    """⟨Y, Z⟩ − ¼‖Z‖² − (d/4λ)‖ZX'D⁻¹‖₂², by the conjugates of both terms."""
+    lengths = np.sqrt(squared_norms(net.x.T))
+    steepest = np.linalg.norm(z @ (net.x.T / lengths), 2)
+    return float(np.vdot(net.y, z) - np.vdot(z, z) / 4 - NODES / (4 * lam_of(keep)) * steepest**2)

@@ -1,0 +1,122 @@
+"""Pal 2020, Section 3 on networks of any depth, the proof of Theorem 4.1, and Section 5.3."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lindrop.base.arrays import Vector
+from lindrop.claims.checks import CORRECTED, Check, at_most, equal, relative_distance
+from lindrop.dropout.dropblock import beta_at, fixed_objective, optimum
+from lindrop.dropout.enumeration import outcomes
+from lindrop.dropout.multistart import minima
+from lindrop.dropout.objective import lam_of, squared_norms
+from lindrop.dropout.samplers import characteristic_of, overlapping_dropblock
+from lindrop.dropout.structured import loss
+from lindrop.papers.pal2020.enumeration import (
+    KEEP,
+    ROUNDING,
+    Net,
+    agree,
+    every_mask,
+    mean_dropconnect_loss,
+    small_net,
+)
+from lindrop.papers.pal2020.references import (
+    COLUMNS,
+    KEPT,
+    ROWS,
+    STARTS,
+    VALUE,
+    dropblock_minima,
+    near_one,
+)
+
+NODES, BLOCK = 6, 2
+WIDTH = 8  # d of descents
+CERTAINLY = 0.99  # what is smaller is so beyond doubt
+
+
+def checks(seed: int) -> list[Check]:
+    nodes, law, few, data, descent = np.random.default_rng(seed).spawn(5)
+    net = small_net(nodes, NODES)
+    return [
+        *_steps(net, law),
+        *_capacity(data, descent),
+        *_dropblock(data, descent),
+        *_proof_of_theorem_4_1(small_net(few, 3)),
+        *_same_rate(),
+    ]
+
+
+def _steps(net: Net, rng: np.random.Generator) -> Iterator[Check]:
+    """By U, and by the features g(X), through which alone Γ acts, whatever the network."""
+    masks, chances = rng.normal(1, 1, (7, NODES)), rng.dirichlet(np.ones(7))
+    noise, hidden = masks / (chances @ masks), net.features
+    masked = noise[:, :, None] * hidden
+    error = net.u @ masked - net.y
+    by_u = np.tensordot(chances, 2 * error @ masked.transpose(0, 2, 1), 1)
+    by_hidden = np.tensordot(chances, noise[:, :, None] * (2 * net.u.T @ error), 1)
+    bar, bias = characteristic_of(masks, chances), net.u @ hidden - net.y
+    wanted_u = 2 * (bias @ hidden.T + net.u @ (bar * (hidden @ hidden.T)))
+    wanted_hidden = 2 * (net.u.T @ bias + (bar * (net.u.T @ net.u)) @ hidden)
+    for of, found, wanted in (("U", by_u, wanted_u), ("g(X)", by_hidden, wanted_hidden)):
+        what = f"mean slope by {of} over any law of masks less that of Eq. 14, relative"
+        yield equal("section_3_sgd", what, relative_distance(found, wanted), 0, ROUNDING)
+
+
+def _capacity(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
+    """Dropout with features that can be anything."""
+    y = data.normal(size=(ROWS, COLUMNS))
+    sizes = []
+    for keep in sorted(KEPT, reverse=True):
+        best = minima(y, WIDTH, lam_of(keep), STARTS, descent)[0]
+        sizes.append(np.linalg.norm(best.u @ best.v.T, "nuc"))
+    ratios = np.array(sizes) / [np.linalg.norm(y, "nuc"), *sizes[:-1]]
+    what = "nuclear norm of the best output / that at the next larger θ (Y at θ = 1), the largest"
+    yield at_most("section_3_capacity", what, ratios.max(), CERTAINLY)
+
+
+def _dropblock(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
+    """What Section 3 says of blocks after Proposition 3.3; E17 concerns them, too."""
+    y, x = data.normal(size=(ROWS, COLUMNS)), np.eye(COLUMNS)
+    printed, corrected = [], []
+    for keep in KEPT:
+        beta = beta_at(keep, BLOCK, WIDTH)
+        best = dropblock_minima(y, x, BLOCK, beta, WIDTH // BLOCK, descent)[0]
+        least = fixed_objective(y, x, best.u, best.v, BLOCK, keep)
+        printed.append(optimum(y, BLOCK, lam_of(keep)).value / least)
+        corrected.append(optimum(y, BLOCK, beta).value / least)
+    claim, what = "section_3_dropblock", "‖A‖², the k-support norm / least f of DropBlock"
+    yield near_one(claim, f"min ‖Y − A‖² + (1 − θ)/θ {what}", printed, VALUE)
+    yield near_one(claim, f"min ‖Y − A‖² + (r/d)(1 − θ)/θ {what}", corrected, VALUE, CORRECTED)
+
+
+def _proof_of_theorem_4_1(net: Net) -> Iterator[Check]:
+    """Equation 54 adds the variances of columns; Equation 55 evaluates them (E18)."""
+    exact = _variances(net)
+    total = float(loss(net.y, net.u, net.hidden)) + exact.sum() / KEEP**2
+    yield agree("equation_54", "Eq. 54", total, mean_dropconnect_loss(net, net.x, KEEP))
+    scale = KEEP * (1 - KEEP) * squared_norms(net.u)
+    printed = scale * squared_norms(net.hidden.T)
+    corrected = scale * (squared_norms(net.x.T) @ net.v**2)
+    what = "variance of a column's share, every mask of it / θ(1 − θ)‖u_k‖²"
+    yield near_one("equation_55", f"{what} ‖M'v_k‖²", exact / printed)
+    yield near_one("equation_55", f"{what} Σ_j v_jk²‖M_j‖²", exact / corrected, form=CORRECTED)
+
+
+def _variances(net: Net) -> Vector:
+    """1' Var[u_k (z_k ⊙ v_k)'M] 1 for every column k, over every z_k: ‖u_k‖² times that of M'."""
+    kept, chances = outcomes(len(net.v), KEEP)
+    shares = np.einsum("wj,jk,jn->wkn", kept, net.v, net.x)
+    spread = shares - np.tensordot(chances, shares, 1)
+    return np.asarray(squared_norms(net.u) * (chances @ np.sum(spread**2, axis=2)))
+
+
+def _same_rate() -> Iterator[Check]:
+    """A node in reach of r seeds, each harmless with probability θ."""
+    block, ratios = 5, []
+    for keep in KEPT:
+        masks, chances = every_mask(overlapping_dropblock(1, keep, block))
+        ratios.append(float(chances @ masks[:, 0]) / keep)
+    what = f"overlapping blocks of {block}, seeds kept with θ: how often a node is kept / θ"
+    yield at_most("section_5_3_same_rate", f"{what}, the largest", max(ratios), CERTAINLY)

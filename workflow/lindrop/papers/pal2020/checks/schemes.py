@@ -1,0 +1,141 @@
+"""What Pal 2020 proves of masks of nodes (Lemma 2.1, Section 3), and the rates of Section 5.3.
+
+Every mask of a small network is enumerated, so a formula has to agree to rounding.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal, relative_distance
+from lindrop.dropout.samplers import (
+    Scheme,
+    characteristic_of,
+    dropblock,
+    dropout,
+    overlapping_dropblock,
+    seed_keep_as_printed,
+    seed_keep_of,
+)
+from lindrop.dropout.structured import (
+    dropout_regulariser,
+    dropout_regulariser_as_printed,
+    gradient,
+    loss,
+    objective,
+    regulariser,
+)
+from lindrop.papers.pal2020.block_masks import block_mask_checks
+from lindrop.papers.pal2020.enumeration import (
+    KEEP,
+    ROUNDING,
+    Net,
+    agree,
+    every_mask,
+    mean_loss,
+    small_net,
+)
+
+NODES, BLOCK = 6, 2
+
+
+def checks(seed: int) -> list[Check]:
+    nodes, law = np.random.default_rng(seed).spawn(2)
+    net = small_net(nodes, NODES)
+    return [
+        *block_mask_checks(net),
+        *_algorithm_1(net),
+        *_lemma_3_1(net, law),
+        *_equations(net),
+        *_corollary_3_2(net),
+        *_e19(),
+    ]
+
+
+def _schemes() -> dict[str, Scheme]:
+    return {
+        "dropout": dropout(NODES, KEEP),
+        "DropBlock": dropblock(NODES, KEEP, BLOCK),
+        "overlapping DropBlock": overlapping_dropblock(NODES, KEEP, BLOCK),
+    }
+
+
+def _algorithm_1(net: Net) -> Iterator[Check]:
+    """Lines 7 to 9 under every mask, the steps of all samples together."""
+    x, y, u, v = net
+    for name in ("dropout", "DropBlock"):
+        scheme = _schemes()[name]
+        masks, probabilities = every_mask(scheme)
+        z = masks[:, None, :]
+        error = (u * z) @ v.T @ x / KEEP - y
+        by_u = np.tensordot(probabilities, error @ x.T @ (v * z) / KEEP, 1)
+        by_v = np.tensordot(probabilities, x @ error.transpose(0, 2, 1) @ (u * z) / KEEP, 1)
+        wanted = np.concatenate(gradient(y, u, v, x, scheme.characteristic)) / 2
+        what = f"mean step of {name} over all masks less half the gradient of Lemma 2.1, relative"
+        yield equal(
+            "algorithm_1", what, relative_distance(np.concatenate((by_u, by_v)), wanted), 0, 1e-12
+        )
+
+
+def _lemma_3_1(net: Net, rng: np.random.Generator) -> Iterator[Check]:
+    """In a network with a ReLU; the last law is not one of dropping: any numbers, any chances."""
+    laws = {name: every_mask(scheme) for name, scheme in _schemes().items()}
+    laws["any law of seven masks"] = rng.normal(1, 1, (7, NODES)), rng.dirichlet(np.ones(7))
+    for name, (masks, probabilities) in laws.items():
+        mean = mean_loss(net, net.features, masks / (probabilities @ masks), probabilities)
+        characteristic = characteristic_of(masks, probabilities)
+        formula = objective(net.y, net.u, net.features, characteristic)
+        yield agree("lemma_3_1", f"Eq. 14, {name}", formula, mean)
+
+
+def _equations(net: Net) -> Iterator[Check]:
+    scheme = _schemes()["overlapping DropBlock"]
+    masks, probabilities = every_mask(scheme)
+    mean = probabilities @ masks
+    output = net.u @ ((probabilities @ (masks / mean))[:, None] * net.features)
+    what = "mean output U diag(μ)⁻¹ diag(z) g(X) over all masks less U g(X), relative"
+    yield equal("equation_13", what, relative_distance(output, net.u @ net.features), 0, ROUNDING)
+
+    covariance = (masks - mean).T @ (probabilities[:, None] * (masks - mean))
+    terms = (net.u.T @ net.u) * (net.features @ net.features.T) / mean / mean[:, None]
+    double_sum = float(np.sum(covariance * terms))
+    formula = regulariser(net.u, net.features, scheme.characteristic)
+    yield agree("equation_15", "⟨C̄, U'U ⊙ V'V⟩ as the double sum of c_ij", formula, double_sum)
+
+    for name in ("dropout", "DropBlock"):
+        scheme = _schemes()[name]
+        error = np.abs(characteristic_of(*every_mask(scheme)) - scheme.characteristic).max()
+        yield equal("equation_16", f"C̄ of {name} less that of all masks", error, 0, ROUNDING)
+
+
+def _corollary_3_2(net: Net) -> Iterator[Check]:
+    """E16: the two forms agree at θ = 1/2 alone."""
+    error = float(loss(net.y, net.u, net.features))
+    bare = dropout_regulariser_as_printed(net.u, net.features)
+    for claim, keep in (("corollary_3_2", KEEP), ("e16", KEEP), ("e16", 0.5)):
+        masks, probabilities = every_mask(dropout(NODES, keep))
+        mean = mean_loss(net, net.features, masks / keep, probabilities)
+        full = dropout_regulariser(net.u, net.features, keep)
+        what = f"Eq. 17 at θ = {keep:g}"
+        yield agree(claim, f"{what}, as printed", error + bare, mean)
+        yield agree(claim, f"{what}, times (1 − θ)/θ", error + full, mean, CORRECTED)
+
+
+def _e19() -> Iterator[Check]:
+    """How often a node is kept that r = 5 seeds can drop; θ is wanted."""
+    block = 5
+    for keep in (0.5, 0.8):
+        printed = seed_keep_as_printed(keep, block)
+        readings: list[tuple[str, float, Form]] = [
+            ("printed θ′, with which a seed keeps", printed, PRINTED),
+            ("printed θ′, with which a seed drops", 1 - printed, PRINTED),
+            ("θ′ = θ^{1/r}, with which a seed keeps", seed_keep_of(keep, block), CORRECTED),
+        ]
+        for what, harmless, form in readings:
+            masks, probabilities = every_mask(overlapping_dropblock(1, harmless, block))
+            kept = float(probabilities @ masks[:, 0])
+            yield equal("e19", f"{what}: a node is kept; θ = {keep}", kept, keep, ROUNDING, form)
+    scheme = _schemes()["overlapping DropBlock"]
+    error = np.abs(characteristic_of(*every_mask(scheme)) - scheme.characteristic).max()
+    what = "c̄_ij = θ^{−(1 − |i − j|/r)₊} − 1 less that of all masks"
+    yield equal("e19", what, error, 0, 1e-11, CORRECTED)

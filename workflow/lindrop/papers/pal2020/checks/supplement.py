@@ -1,0 +1,173 @@
+"""Pal 2020, supplement: the equations on which the proofs of Section 2 rest."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, at_most, equal, relative_distance
+from lindrop.dropout import structured
+from lindrop.dropout.dropblock import optimum, squared_block_norms
+from lindrop.dropout.k_support import falling
+from lindrop.dropout.multistart import minima
+from lindrop.dropout.samplers import dropblock
+from lindrop.papers.pal2020.enumeration import ROUNDING, Net, small_net
+from lindrop.papers.pal2020.references import (
+    COLUMNS,
+    ROWS,
+    STARTS,
+    VALUE,
+    Case,
+    Problem,
+    case,
+    conjugate_minimiser,
+    conjugate_norm,
+    conjugate_point,
+    factor_minima,
+    near_one,
+)
+
+PROBLEMS = 400
+BLOCK, BLOCKS = 2, 3  # r, k
+REPLICAS = 10, 100, 1000  # d̂ of Equation 21, in blocks
+CASES = (2, 0.3), (3, 0.1)  # r, β
+FLAT = 1e-9  # relative: what exceeds the least entry of x
+
+
+def checks(seed: int) -> list[Check]:
+    weights, data, descent = np.random.default_rng(seed).spawn(3)
+    problems = [Problem.random(data) for _ in range(PROBLEMS)]
+    return [
+        *_replicas(small_net(weights, BLOCK * BLOCKS)),
+        *_theta([case(r, beta, data, descent) for r, beta in CASES]),
+        *_conjugate(data, descent),
+        *_double_dual(problems),
+        *_thresholding(problems),
+        *_dropout_minimum(data, descent),
+    ]
+
+
+def _replicas(net: Net) -> Iterator[Check]:
+    """Equations 21 to 24: copies of every block in proportion to α_i, and one of the remainder."""
+    x, u, v = net.x, net.u, net.v
+    alpha = np.sqrt(squared_block_norms(u, v, x, BLOCK))
+    product, uneven = u @ net.hidden, BLOCKS * float(alpha @ alpha)
+    changes, bounded = {"d": 0.0, "d̂": 0.0}, []
+    for replicas in REPLICAS:
+        for name, divisor in (("d", BLOCKS), ("d̂", replicas)):
+            many_u, many_v = _replicated(u, v, alpha, replicas, alpha.sum() / divisor)
+            change = relative_distance(many_u @ (many_v.T @ x), product)
+            changes[name] = max(changes[name], change)
+        omega = (replicas + BLOCKS) * float(squared_block_norms(many_u, many_v, x, BLOCK).sum())
+        bounded.append(omega / ((1 + BLOCKS / replicas) * alpha.sum()) ** 2)
+    what = "change of UV'X by the copies, each times ‖α‖_1 /"
+    yield equal("equation_23", f"{what} d", changes["d"])
+    yield equal("equation_23", f"{what} d̂", changes["d̂"], form=CORRECTED)
+    what = "Equation 24: its left side / its right side, the largest"
+    yield at_most("equation_24", what, max(bounded), 1, ROUNDING)
+    what = f"{REPLICAS[-1]} copies of unequal blocks: (d̂ + d)Ω / dΩ before"
+    yield at_most("equation_24", what, omega / uneven, 1)
+
+
+def _replicated(
+    u: Matrix, v: Matrix, alpha: Vector, replicas: int, scale: float
+) -> tuple[Matrix, Matrix]:
+    """Û, V̂ of Equations 21 and 22; `scale` stands for ‖α‖_1/d̂."""
+    exact = alpha / alpha.sum() * replicas
+    whole = np.floor(exact).astype(int)
+    source = np.repeat(np.arange(len(alpha)), whole + 1)
+    weight = np.ones(len(source))
+    weight[np.cumsum(whole + 1) - 1] = exact - whole
+    columns = (BLOCK * source[:, None] + np.arange(BLOCK)).ravel()
+    factor = np.repeat(np.sqrt(scale * weight / alpha[source]), BLOCK)
+    return u[:, columns] * factor, v[:, columns] * factor
+
+
+def _theta(cases: list[Case]) -> Iterator[Check]:
+    """Equation 25: Θ is the squared norm without its factor β."""
+    printed, corrected = [], []
+    for y, _, r, beta, _, ends in cases:
+        m = np.linalg.svd(y, compute_uv=False)
+        bare, full = (Problem(m, r, strength) for strength in (1.0, beta))
+        printed.append(bare.value(conjugate_minimiser(bare)) / ends[0].value)
+        corrected.append(full.value(conjugate_minimiser(full)) / ends[0].value)
+    yield near_one("equation_25", "min ‖Y − A‖² + Θ(A) / least f", printed, VALUE)
+    yield near_one("equation_25", "min ‖Y − A‖² + βΘ(A) / least f", corrected, VALUE, CORRECTED)
+
+
+def _conjugate(data: np.random.Generator, rng: np.random.Generator) -> Iterator[Check]:
+    """Equation 29, by descents on k Σ ‖U_iV_i'‖² − ⟨Q, UV'⟩.
+
+    But for ¼‖Q‖² that is the objective of Lemma 3.1 with Y = Q/2, X = I and C̄ = k BlkDiag − 11'.
+    """
+    q, x = data.normal(size=(ROWS, COLUMNS)), np.eye(COLUMNS)
+    top = np.sum(np.linalg.svd(q, compute_uv=False)[:BLOCK] ** 2) / 4
+    ratios = []
+    for blocks in range(1, BLOCKS + 1):
+        together = dropblock(blocks * BLOCK, 0.5, BLOCK).characteristic
+        matrix = blocks * together - 1
+
+        def value(u: Matrix, v: Matrix, matrix: Matrix = matrix) -> float:
+            return structured.objective(q / 2, u, v.T @ x, matrix)
+
+        def slope(u: Matrix, v: Matrix, matrix: Matrix = matrix) -> tuple[Matrix, Matrix]:
+            return structured.gradient(q / 2, u, v, x, matrix)
+
+        best = factor_minima(value, slope, (ROWS, COLUMNS, blocks * BLOCK), rng)[0]
+        ratios.append((np.vdot(q, q) / 4 - best.value) / top)
+    what = f"sup of descents, 1 to {BLOCKS} blocks / ¼ Σ of the {BLOCK} largest σ_i(Q)²"
+    yield near_one("equation_29", what, ratios, VALUE)
+
+
+def _double_dual(problems: list[Problem]) -> Iterator[Check]:
+    """Equations 36 and 37 with the ρ at which the maximiser of Equation 31 begins to be flat."""
+    distances, last, printed, corrected = [], [], [], []
+    for m, r, _ in problems:
+        a, x, value = falling(m, r), conjugate_point(m, r), conjugate_norm(m, r)
+        rho = 1 + np.count_nonzero(x > x[-1] * (1 + FLAT))
+        head, tail, flat = a[: rho - 1], a[rho - 1 :].sum(), r - rho + 1
+        closed = np.append(2 * head, np.full(len(a) - rho + 1, 2 * tail / flat))
+        distances.append(relative_distance(closed, x))
+        last.append((head @ head + tail**2 / flat) / value)
+        before = head @ head + x[-1] * tail
+        printed.append((before - flat / 4 * a[rho - 1] ** 2) / value)
+        corrected.append((before - flat / 4 * x[-1] ** 2) / value)
+    what = f"{len(problems)} random A: distance of Equation 36 to the maximiser of Equation 31"
+    yield equal("equation_36", what, max(distances))
+    what = f"{len(problems)} random A: Equation 37,"
+    yield near_one("equation_37", f"{what} its last line / value of Equation 31", last)
+    yield near_one("equation_37", f"{what} its second line, with a_ρ² / value", printed)
+    yield near_one(
+        "equation_37", f"{what} its second line, with x_ρ² / value", corrected, form=CORRECTED
+    )
+
+
+def _thresholding(problems: list[Problem]) -> Iterator[Check]:
+    """Equation 44 before its truncation: there the slope of Equation 42 vanishes."""
+    slopes = []
+    for m, r, beta in problems:
+        for rho in range(1, min(r, len(m)) + 1):
+            rest = m[rho - 1 :]
+            x = rest - _shift(rest, r, beta, rho, len(m))
+            slope = 2 * (x - rest) + 2 * beta * x.sum() / (r - rho + 1)
+            slopes.append(np.linalg.norm(slope) / np.linalg.norm(m))
+    what = f"slope of Equation 42 at Equation 44, {len(slopes)} pairs of A and ρ, relative"
+    yield equal("equation_44", what, max(slopes), 0, ROUNDING)
+
+
+def _shift(rest: Vector, r: int, beta: float, rho: int, lam: int) -> float:
+    """What Equation 44 subtracts from a_ρ … a_λ."""
+    return float(beta * rest.sum() / (r + beta * lam - (beta + 1) * rho + (beta + 1)))
+
+
+def _dropout_minimum(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
+    """Equation 50, with 4 and with 8 nodes."""
+    y = data.normal(size=(ROWS, COLUMNS))
+    printed, corrected = [], []
+    for nodes in (ROWS, 2 * ROWS):
+        least = minima(y, nodes, 1.0, STARTS, descent)[0].value
+        printed.append(optimum(y, 1, 1.0).value / least)
+        corrected.append(optimum(y, 1, 1 / nodes).value / least)
+    yield near_one("equation_50", "min ‖Y − A‖² + ‖A‖_*² / least left side", printed, VALUE)
+    what = "min ‖Y − A‖² + ‖A‖_*²/d / least left side"
+    yield near_one("equation_50", what, corrected, VALUE, CORRECTED)

@@ -1,0 +1,1 @@
+"""Figures of Pal 2020, one module each."""

@@ -1,0 +1,19 @@
+"""Figure 5 of Pal 2020: Figure 1 at more θ."""
+
+import pandas as pd
+
+from lindrop.claims.checks import Check
+from lindrop.papers.pal2020.figures.fig1 import draw, dropblock_checks, dropblock_curves
+from lindrop.papers.pal2020.trainings import MORE_KEEPS
+
+__all__ = ["checks", "data", "draw"]
+
+
+def data(seed: int, iterations: int) -> pd.DataFrame:
+    """Trainings at more θ."""
+    return dropblock_curves(seed, MORE_KEEPS, iterations)
+
+
+def checks(data: pd.DataFrame) -> list[Check]:
+    """What the paper says of Figure 5."""
+    return dropblock_checks("fig5", data)

@@ -1,0 +1,157 @@
+"""Pretorius 2018, Section F: the mapping of every mode, estimated from reconstructions."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, at_least, at_most, equal
+from lindrop.dropout.autoencoders.nonlinear import Activation, Modes, activate, mapping
+from lindrop.dropout.autoencoders.weights import Weights, normal_weights
+from lindrop.dropout.dynamics.descent import gradient_descent
+from lindrop.dropout.dynamics.loss import gradient
+from lindrop.dropout.dynamics.modes import Mode, equivalents
+from lindrop.dropout.dynamics.trajectories import trajectory
+from lindrop.papers.pretorius2018.as_printed import rotated_moment
+from lindrop.papers.pretorius2018.checks.noise import every_noise
+
+INPUTS, HIDDEN, SAMPLES = 5, 8, 9
+VARIANCE = 0.3  # s²
+START = 0.1  # standard deviation of normal weights
+RATE, EPOCHS = 0.002, 500
+STARTS = 40  # also networks
+TIMES, LATE = np.linspace(0, 12, 121), 1e9
+LAM, NOISES = 1.0, (0.0, 0.5, 5.0)  # λ, ε
+ACTIVATIONS: tuple[Activation, ...] = ("tanh", "relu")
+ROUNDING = 1e-10
+GRADUAL = 0.02  # what finite steps leave
+
+
+class Samples(NamedTuple):
+    """X, by column, with its spectrum."""
+
+    x: Matrix
+    values: Vector
+    vectors: Matrix
+
+    def estimated(self, reconstructed: Matrix) -> Vector:
+        """λ̂_j/λ_j."""
+        return np.asarray(self.rotated(reconstructed).diagonal() / self.values)
+
+    def rotated(self, reconstructed: Matrix) -> Matrix:
+        """Λ̂."""
+        return rotated_moment(self.x, reconstructed, self.vectors)
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    data, frames, normal, starts = np.random.default_rng(seed).spawn(4)
+    x = data.normal(size=(INPUTS, SAMPLES))
+    samples = Samples(x, *np.linalg.eigh(x @ x.T))
+    turn = np.linalg.qr(frames.normal(size=(HIDDEN, INPUTS)))[0]
+    diagonal = frames.uniform(0, 0.5, (2, INPUTS))
+    aligned = Weights(
+        (turn * diagonal[0]) @ samples.vectors.T, (samples.vectors * diagonal[1]) @ turn.T
+    )
+    random = normal_weights(INPUTS, HIDDEN, START, normal, float)
+    return [
+        *_diagonal(samples, aligned, random),
+        *_products(samples, aligned, diagonal),
+        *_means(samples, random),
+        *_shortcuts(samples, random),
+        *_range(samples, starts),
+    ]
+
+
+def _reconstructed(x: Matrix, weights: Weights, activation: Activation | None = None) -> Matrix:
+    hidden = weights.w1 @ x
+    if activation:
+        activate(hidden, activation)
+    return np.asarray(weights.w2 @ hidden)
+
+
+def _diagonal(samples: Samples, aligned: Weights, random: Weights) -> Iterator[Check]:
+    """Λ̂ = ΛV'M'V: diagonal if and only if the network keeps eigenvectors apart."""
+    cases = (
+        ("linear network from normal weights", _reconstructed(samples.x, random), PRINTED),
+        ("tanh network in eigenvectors", _reconstructed(samples.x, aligned, "tanh"), PRINTED),
+        ("linear network in eigenvectors", _reconstructed(samples.x, aligned), CORRECTED),
+    )
+    for name, reconstructed, form in cases:
+        rotated = samples.rotated(reconstructed)
+        off = np.abs(rotated - np.diag(rotated.diagonal())).max() / np.abs(rotated).max()
+        what = f"{name}: largest entry of Λ̂ off the diagonal over the largest of all"
+        yield equal("section_f_diagonal", what, off, 0, ROUNDING, form)
+
+
+def _products(samples: Samples, weights: Weights, start: Matrix) -> Iterator[Check]:
+    """Along gradient descent on W₁ and W₂ of a DAE."""
+    claim, what = "section_f_estimate", "λ̂/λ of a linear DAE in training less w₂w₁ of"
+    found = _trained(samples, weights)
+    modes = [Mode(lam, SAMPLES * VARIANCE) for lam in samples.values]
+    alone = gradient_descent(modes, [RATE] * INPUTS, start[0], start[1], EPOCHS)
+    steps = np.einsum("tkk->tk", alone.prod(axis=1))
+    error = np.abs(found - steps).max()
+    yield equal(claim, f"{what} the same steps on modes alone: largest", error, 0, ROUNDING)
+    times = RATE * np.arange(EPOCHS + 1)
+    flows = [trajectory(mode, w1, w2, times) for mode, w1, w2 in zip(modes, *start, strict=True)]
+    error = np.abs(found - np.prod(flows, axis=1).T).max()
+    yield equal(claim, f"{what} the closed form: largest", error, 0, GRADUAL)
+
+
+def _trained(samples: Samples, weights: Weights) -> Matrix:
+    """The estimates by epoch of gradient descent on N E[L]; the weights are left as they are."""
+    weights, found = Weights(*(each.copy() for each in weights)), []
+    for _ in range(EPOCHS + 1):
+        found.append(samples.estimated(_reconstructed(samples.x, weights)))
+        slopes = gradient(samples.x, *weights, VARIANCE)
+        weights.descend(Weights(*slopes), RATE * SAMPLES)
+    return np.array(found)
+
+
+def _means(samples: Samples, weights: Weights) -> Iterator[Check]:
+    corrupted = samples.x + VARIANCE**0.5 * every_noise(INPUTS)
+    noisy = np.mean([samples.estimated(_reconstructed(x, weights)) for x in corrupted], axis=0)
+    error = np.abs(noisy - samples.estimated(_reconstructed(samples.x, weights))).max()
+    what = "λ̂/λ of a linear network, mean over every noise on its inputs less that without: largest"
+    yield equal("section_f_estimate", what, error, 0, ROUNDING)
+
+
+def _shortcuts(samples: Samples, weights: Weights) -> Iterator[Check]:
+    """What is measured in training, against the formula."""
+    rows = np.ascontiguousarray(samples.x.T)
+    for activation in ACTIVATIONS:
+        measured = mapping(rows, weights, activation, Modes.of(rows, samples.vectors))
+        formula = samples.estimated(_reconstructed(samples.x, weights, activation))
+        what = f"λ̂/λ of a {activation} network as measured in training less the formula: largest"
+        yield equal("section_f_estimate", what, np.abs(measured - formula).max(), 0, ROUNDING)
+
+
+def _range(samples: Samples, rng: np.random.Generator) -> Iterator[Check]:
+    """No path leaves [0, 1], and every one ends there: but not every one starts there.
+
+    τ dw/dt is λ(w₁² + w₂²) at w = 0, and −ε(w₁² + w₂²) − 2Nγ at w = 1.
+    """
+    claim = "section_f_range"
+    networks = (normal_weights(INPUTS, HIDDEN, START, rng, float) for _ in range(STARTS))
+    starts = [samples.estimated(_reconstructed(samples.x, weights)) for weights in networks]
+    what = "smallest λ̂/λ of linear networks with normal weights"
+    yield at_least(claim, what, np.min(starts), 0)
+    modes = [mode for eps in NOISES for mode in equivalents(LAM, eps)]
+    w1, w2 = _within(rng)
+    w = np.array([np.prod(trajectory(mode, w1, w2, TIMES), axis=0) for mode in modes])
+    what = "of AE, DAE and WDAE from random starts with 0 ≤ w₂w₁ ≤ 1"
+    yield at_least(claim, f"smallest w₂w₁ {what}", w.min(), 0, ROUNDING, CORRECTED)
+    yield at_most(claim, f"largest w₂w₁ {what}", w.max(), 1, ROUNDING, CORRECTED)
+    w1, w2 = rng.uniform(-2, 2, (2, STARTS))
+    ends = np.array([np.prod(trajectory(mode, w1, w2, LATE), axis=0) for mode in modes])
+    what = f"w₂w₁ at t/τ = {LATE:g}, of AE, DAE and WDAE from any random start"
+    yield at_least(claim, f"smallest {what}", ends.min(), 0, ROUNDING, CORRECTED)
+    yield at_most(claim, f"largest {what}", ends.max(), 1, ROUNDING, CORRECTED)
+
+
+def _within(rng: np.random.Generator) -> Matrix:
+    """Pairs of weights, a row each, with a product between 0 and 1."""
+    product, first = rng.uniform(0, 1, STARTS), np.exp(rng.uniform(-1, 1, STARTS))
+    return np.stack([first, product / first])[:, :, None]

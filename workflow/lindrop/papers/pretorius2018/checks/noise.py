@@ -1,0 +1,119 @@
+"""Pretorius 2018, Section A: the mean of the loss over the noise, and the factor of its last term.
+
+Noise of ±s in every component has variance s², all that the claim knows of it, and few values: the
+mean over them is exact. One check draws Gaussian noise, as the paper does.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal
+from lindrop.dropout.dynamics.loss import expected_loss, loss
+from lindrop.papers.pretorius2018 import as_printed
+
+LOSS = "section_a_loss"
+INPUTS, HIDDEN, SAMPLES = 5, 3, 7
+DEVIATION = 0.7  # s
+DRAWS = 20_000
+STANDARD_ERRORS = 5
+ROUNDING = 1e-12  # relative
+
+
+class Net(NamedTuple):
+    x: Matrix
+    w1: Matrix
+    w2: Matrix
+
+    @property
+    def both(self) -> Matrix:
+        """M of Section A."""
+        return self.w2 @ self.w1
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    data, gaussian = np.random.default_rng(seed).spawn(2)
+    shapes = (INPUTS, SAMPLES), (HIDDEN, INPUTS), (INPUTS, HIDDEN)
+    net = Net(*(data.normal(size=shape) for shape in shapes))
+    return [
+        *_cross_terms(net),
+        *_trace(net),
+        *_enumerated(net),
+        *_sampled(net, gaussian),
+        *_minimiser(net.x),
+    ]
+
+
+def every_noise(inputs: int) -> Matrix:
+    """±s in every component, all equally likely; every sample of X gets each."""
+    signs = np.array(list(product((-1.0, 1.0), repeat=inputs)))
+    return DEVIATION * signs[:, :, None]
+
+
+def _cross_terms(net: Net) -> Iterator[Check]:
+    claim, noise = "section_a_cross_terms", every_noise(INPUTS)
+    wrong, moved = net.x - net.both @ net.x, net.both @ noise
+    clean = float(np.sum(wrong**2))
+    crossed = np.abs(np.einsum("in,kij->kn", wrong, moved).mean(axis=0)).max()
+    what = "mean of the cross terms, relative: largest of every sample"
+    yield equal(claim, what, crossed / clean, 0, ROUNDING)
+    whole = 2 * SAMPLES * loss(net.x, net.x + noise, net.w1, net.w2).mean()
+    parts = clean + np.sum((moved * np.ones(SAMPLES)) ** 2, axis=(1, 2)).mean()
+    what = "Σ E[SE(x̃)] / Σ (SE(x) + E‖M(x − x̃)‖²), every noise"
+    yield equal(claim, what, whole / parts, 1, ROUNDING)
+
+
+def _trace(net: Net) -> Iterator[Check]:
+    claim, moved = "section_a_trace", net.both @ every_noise(INPUTS)
+    squared = np.sum(moved**2, axis=(1, 2))
+    traces = np.trace(moved @ np.swapaxes(moved, 1, 2), axis1=1, axis2=2)
+    what = "‖M(x − x̃)‖² / tr(Mεε'M') less 1: largest of every noise"
+    yield equal(claim, what, np.abs(squared / traces - 1).max(), 0, ROUNDING)
+    mean = DEVIATION**2 * np.trace(net.both @ net.both.T)
+    what = "E‖M(x − x̃)‖² / s² tr(MM'), every noise"
+    yield equal(claim, what, squared.mean() / mean, 1, ROUNDING)
+
+
+def _enumerated(net: Net) -> Iterator[Check]:
+    mean = float(loss(net.x, net.x + every_noise(INPUTS), net.w1, net.w2).mean())
+    for what, formula, form in _formulas(net):
+        what = f"{what} / mean over every noise"
+        yield equal(LOSS, what, formula / mean, 1, ROUNDING, form)
+
+
+def _sampled(net: Net, rng: np.random.Generator) -> Iterator[Check]:
+    noise = DEVIATION * rng.normal(size=(DRAWS, *net.x.shape))
+    losses = loss(net.x, net.x + noise, net.w1, net.w2)
+    error = float(losses.std(ddof=1)) / np.sqrt(DRAWS)
+    for what, formula, form in _formulas(net):
+        what = f"{what}, Gaussian noise: mean of {DRAWS} draws; 5 standard errors"
+        yield equal(LOSS, what, losses.mean(), formula, STANDARD_ERRORS * error, form)
+
+
+def _formulas(net: Net) -> list[tuple[str, float, Form]]:
+    return [
+        ("E[L] with N s² tr(W₂W₁W₁'W₂')", as_printed.expected_loss(*net, DEVIATION**2), PRINTED),
+        ("E[L] with s²/2 tr(W₂W₁W₁'W₂')", expected_loss(*net, DEVIATION**2), CORRECTED),
+    ]
+
+
+def _minimiser(x: Matrix) -> Iterator[Check]:
+    """Least squares over every corrupted copy: its eigenvalues are the DAE's fixed points (E20)."""
+    corrupted = x + every_noise(INPUTS)
+    targets = np.broadcast_to(x, corrupted.shape)
+    moment = np.einsum("kin,kjn->ij", corrupted, corrupted)
+    best = np.linalg.solve(moment, np.einsum("kin,kjn->ij", corrupted, targets))
+    lam, vectors = np.linalg.eigh(x @ x.T)
+    kept = np.diag(vectors.T @ best @ vectors)
+    power = SAMPLES * DEVIATION**2
+    for what, eps, form in (
+        ("ε = 2N²s², as N s² tr(W₂W₁W₁'W₂') would have it", 2 * SAMPLES * power, PRINTED),
+        ("ε = N s²", power, CORRECTED),
+    ):
+        error = np.abs(kept - lam / (lam + eps)).max()
+        what = f"{what}: λ/(λ + ε) less what least squares keep of a mode, every noise"
+        yield equal(LOSS, what, error, 0, ROUNDING, form)

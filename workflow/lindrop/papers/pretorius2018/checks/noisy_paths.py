@@ -1,0 +1,141 @@
+"""Pretorius 2018, Section B: the flow of a DAE's mode and its solution, against integration."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.integrate import quad
+
+from lindrop.base.arrays import Vector
+from lindrop.claims.checks import CORRECTED, Check
+from lindrop.dropout.dynamics.descent import integrate
+from lindrop.dropout.dynamics.modes import Mode, Values, flow
+from lindrop.papers.pretorius2018.as_printed import (
+    hyperbolic_time,
+    hyperbolic_trajectory,
+    hyperbolic_weights,
+    noisy_loss,
+    noisy_updates,
+)
+from lindrop.papers.pretorius2018.paths import (
+    INTEGRATED,
+    LAMS,
+    ROUNDING,
+    TIMES,
+    exact,
+    integrated,
+    largest,
+    random_starts,
+)
+from lindrop.papers.pretorius2018.updates import less_matrix_slopes, less_slopes
+
+EPS = 1.4
+MODES = [Mode(lam, eps=EPS) for lam in LAMS]
+VARIANCE = 0.3
+SHORT = np.linspace(0, 2, 41)  # much later the printed form is ∞/∞
+LATE = 1e9
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    data, starts, times = np.random.default_rng(seed).spawn(3)
+    w1, w2 = random_starts(starts)
+    return [
+        *_updates(data, w1, w2),
+        _equation_1(w1, w2),
+        *_coordinates(w1, w2),
+        *_angles(w1, w2),
+        _times(times),
+        *_solutions(w1, w2),
+    ]
+
+
+def _updates(rng: np.random.Generator, w1: Vector, w2: Vector) -> Iterator[Check]:
+    claim, what = "section_b_updates", "updates plus"
+    errors = less_matrix_slopes(noisy_updates, rng, VARIANCE, 0)
+    yield largest(claim, f"{what} N times the gradient of E[L] in eigenvectors", errors, ROUNDING)
+    of_modes = [less_slopes(noisy_updates, noisy_loss, mode, w1, w2) for mode in MODES]
+    yield largest(claim, f"{what} τ times the gradient of ℓ", np.array(of_modes), ROUNDING)
+    ours = [np.subtract(noisy_updates(mode, w1, w2), flow(mode, w1, w2)) for mode in MODES]
+    yield largest(claim, "updates less the flow that is integrated", np.array(ours), ROUNDING)
+
+
+def _slope(mode: Mode, w1: Vector, w2: Vector) -> Vector:
+    """dw/dt."""
+    update1, update2 = flow(mode, w1, w2)
+    return np.asarray(w1 * update2 + w2 * update1)
+
+
+def _equation_1(w1: Vector, w2: Vector) -> Check:
+    errors = [
+        _slope(mode, w1, w2) - (mode.lam - w1 * w2 * (mode.lam + mode.eps)) * (w1**2 + w2**2)
+        for mode in MODES
+    ]
+    return largest("section_b_product", "Equation 1", np.array(errors), ROUNDING)
+
+
+def _angle(w1: Vector, w2: Vector) -> tuple[Vector, Vector]:
+    """c₀ and θ."""
+    c0 = np.abs(w2**2 - w1**2)
+    return c0, np.arcsinh(2 * w1 * w2 / c0)
+
+
+def _coordinates(w1: Vector, w2: Vector) -> Iterator[Check]:
+    """A common sign of both weights is missing: cosh is positive, the larger weight need not be."""
+    claim = "section_b_coordinates"
+    c0, theta = _angle(w1, w2)
+    printed = np.array(hyperbolic_weights(c0, theta, w2**2 > w1**2))
+    errors = printed.prod(axis=0) - w1 * w2, (printed**2).sum(axis=0) - c0 * np.cosh(theta)
+    what = "w = (c₀/2) sinh θ and w₁² + w₂² = c₀ cosh θ of the hyperbolic weights"
+    yield largest(claim, what, np.array(errors), ROUNDING)
+    drifts: list[Values] = []
+    for mode in MODES:
+        one, other = integrate(mode, w1, w2, TIMES)
+        drifts.append(other**2 - one**2 - (w2**2 - w1**2)[:, None])
+    what = "w₂² − w₁² along the integrated flow less that at the start"
+    yield largest(claim, what, np.array(drifts), INTEGRATED)
+    sign = np.sign(np.where(w2**2 > w1**2, w2, w1))
+    what = "weights from random starts less √c₀ (sinh θ/2, cosh θ/2)"
+    yield largest(claim, what, [w1, w2] - printed, ROUNDING)
+    what = f"{what} with the sign of the larger weight"
+    yield largest(claim, what, [w1, w2] - sign * printed, ROUNDING, CORRECTED)
+
+
+def _angles(w1: Vector, w2: Vector) -> Iterator[Check]:
+    c0, theta = _angle(w1, w2)
+    errors = []
+    for mode in MODES:
+        beta = c0 * (1 + mode.eps / mode.lam)
+        turn = 2 * _slope(mode, w1, w2) / (c0 * np.cosh(theta))
+        errors.append(turn - mode.lam * (2 - beta * np.sinh(theta)))
+    yield largest("section_b_angle", "τ dθ/dt = λ(2 − β sinh θ)", np.array(errors), INTEGRATED)
+
+
+def _times(rng: np.random.Generator) -> Check:
+    """From below the fixed point and from above it."""
+    errors = []
+    for mode in MODES:
+        c0 = rng.uniform(0.2, 2)
+        beta = c0 * (1 + mode.eps / mode.lam)
+        near, far = np.cumsum(rng.uniform(0.1, 1.5, 2))
+        for side in (-1, 1):
+            start, end = np.arcsinh(2 / beta) + side * np.array([far, near])
+            time = quad(lambda a, m=mode, b=beta: 1 / (m.lam * (2 - b * np.sinh(a))), start, end)[0]
+            errors.append(hyperbolic_time(mode, c0, start, end) / time - 1)
+    what = "t from θ₀ to θ_f over the integral, less 1"
+    return largest("section_b_time", what, np.array(errors), INTEGRATED)
+
+
+def _solutions(w1: Vector, w2: Vector) -> Iterator[Check]:
+    claim, ends = "section_b_solution", np.array([LATE])
+    printed, stable, late = [], [], []
+    for mode in MODES:
+        formula = hyperbolic_trajectory(mode, w1[:, None], w2[:, None], SHORT)
+        printed.append(formula - integrated(mode, w1, w2, SHORT))
+        stable.append(exact(mode, w1, w2) - integrated(mode, w1, w2))
+        late.append(exact(mode, w1, w2, ends) - mode.fixed_point)
+    what = f"w(t) of θ_f(t) up to t/τ = {SHORT[-1]:g} less the integrated flow"
+    yield largest(claim, what, np.array(printed), INTEGRATED)
+    what = f"w(t) in its stable form up to t/τ = {TIMES[-1]:g} less the integrated flow"
+    yield largest(claim, what, np.array(stable), INTEGRATED)
+    what = f"w(t) in its stable form at t/τ = {LATE:g} less λ/(λ + ε)"
+    yield largest(claim, what, np.array(late), ROUNDING)

@@ -1,0 +1,1 @@
+"""Figures of Pretorius 2018, one module each."""

@@ -1,0 +1,123 @@
+"""Steck 2020, supplement, Section 4: alternation for Eq. 11 with its multipliers (E5)."""
+
+from itertools import islice
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, at_least, equal, relative_distance
+from lindrop.models.base import LowRank
+from lindrop.models.edlae.as_published import printed_alternation
+from lindrop.papers.steck2020.checks.low_rank import zero_diagonal
+from lindrop.papers.steck2020.problems import (
+    EXACT,
+    FEATURES,
+    Quadratic,
+    fitted,
+    noise,
+    product_of,
+    steepness,
+)
+
+P = 0.33
+LOW, HIGH = 2, 8  # rank² − 1 below and above the number of features
+LONG = 10_000  # iterations
+MINIMAL = 1e-6
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    data, weights = np.random.default_rng(seed).spawn(2)
+    x = fitted(data)
+    loss = Quadratic(x.T @ x, noise(x, P))
+    return [*_updates(loss, weights), *_ends(x, loss, weights)]
+
+
+def multipliers_30(loss: Quadratic, u: Matrix) -> Vector:
+    """η of the best V for a given U."""
+    projection = u @ np.linalg.solve(u.T @ loss.h @ u, u.T)
+    return np.asarray(np.diag(projection @ loss.gram) / np.diag(projection))
+
+
+def multipliers_32(loss: Quadratic, v: Matrix) -> Vector:
+    """η of the best U for a given V."""
+    c, projection = np.linalg.inv(loss.h), v @ np.linalg.solve(v.T @ v, v.T)
+    return np.asarray(np.linalg.solve(c * projection, np.diag(c @ loss.gram @ projection)))
+
+
+def best_decoder(loss: Quadratic, u: Matrix, eta: Vector) -> Matrix:
+    """Eq. 29."""
+    target = u.T @ (loss.gram - np.diag(eta))
+    return np.asarray(np.linalg.solve(u.T @ loss.h @ u, target).T)
+
+
+def best_encoder(loss: Quadratic, v: Matrix, eta: Vector) -> Matrix:
+    """Eq. 31."""
+    dual = v @ np.linalg.inv(v.T @ v)
+    return np.asarray(np.linalg.solve(loss.h, (loss.gram - np.diag(eta)) @ dual))
+
+
+def _updates(loss: Quadratic, rng: np.random.Generator) -> list[Check]:
+    """Each is a zero slope of the Lagrangian (Eq. 28), at any η; the η of each meets diag = 0."""
+    u, v = rng.normal(size=(2, FEATURES, HIGH))
+    eta = rng.normal(size=FEATURES) * np.diag(loss.gram)
+
+    def lagrangian_slope(b: Matrix) -> Matrix:
+        return np.asarray(loss.slope(b) + 2 * np.diag(eta))
+
+    decoder, encoder = best_decoder(loss, u, eta), best_encoder(loss, v, eta)
+    in_v = lagrangian_slope(u @ decoder.T).T @ u
+    in_u = lagrangian_slope(encoder @ v.T) @ v
+    met = {
+        "supplement_equation_30": u @ best_decoder(loss, u, multipliers_30(loss, u)).T,
+        "supplement_equation_32": best_encoder(loss, v, multipliers_32(loss, v)) @ v.T,
+    }
+    smallest = np.linalg.svd(v, compute_uv=False)[-1] ** 2
+    slope, own = "relative slope of Eq. 28", "largest entry of diag(UV') over that of UV'"
+    size = _largest(loss.gram @ v)
+    return [
+        equal("supplement_equation_29", f"{slope} in V", _largest(in_v) / size, 0, EXACT),
+        equal("supplement_equation_31", f"{slope} in U", _largest(in_u) / size, 0, EXACT),
+        *(
+            equal(claim, own, _largest(np.diag(b)) / _largest(b), 0, EXACT)
+            for claim, b in met.items()
+        ),
+        at_least("supplement_4_invertible", "smallest eigenvalue of V'V, random V", smallest, 0.1),
+    ]
+
+
+def _ends(x: Matrix, loss: Quadratic, rng: np.random.Generator) -> list[Check]:
+    (low, low_gap), (high, high_gap) = (
+        _alternated(loss, rng.normal(size=(FEATURES, rank))) for rank in (LOW, HIGH)
+    )
+    ours = zero_diagonal(x, LOW)
+    above = loss.value(product_of(low)) / loss.value(product_of(ours)) - 1
+    of_high, of_low = _steepness(loss, high), _steepness(loss, ours)
+    few, many = (f"rank {rank} of {FEATURES}, where" for rank in (LOW, HIGH))
+    apart, slope = "distance of the η of Eq. 30 and 32", "slope of the Lagrangian"
+    return [
+        equal("e5", f"{few} alternation ends: {apart}", low_gap, 0, MINIMAL),
+        equal("e5", f"{few} alternation ends: Eq. 11 above ours, relative", above, 0, MINIMAL),
+        equal("e5", f"{many} alternation ends: {apart}", high_gap, 0, MINIMAL, CORRECTED),
+        equal("e5", f"{many} alternation ends: {slope}", of_high, 0, MINIMAL, CORRECTED),
+        equal("e5", f"{few} the corrected ADMM ends: {slope}", of_low, 0, MINIMAL, CORRECTED),
+    ]
+
+
+def _alternated(loss: Quadratic, v: Matrix) -> tuple[LowRank, float]:
+    """Where Eq. 29 to 32 end, and how far the two η are apart there."""
+    u, v = next(islice(printed_alternation(loss.gram, P, 0.0, v, True), LONG - 1, None))
+    return LowRank(u, v), relative_distance(multipliers_30(loss, u), multipliers_32(loss, v))
+
+
+def _steepness(loss: Quadratic, model: LowRank) -> float:
+    """Of the Lagrangian with the multipliers that leave least of it."""
+    even = model.balanced()
+    slope, u, v = loss.slope(product_of(even)), even.encoder, even.decoder
+    along = np.sum(slope @ v * v, axis=1) + np.sum(slope.T @ u * u, axis=1)
+    eta = along / (np.sum(u**2, axis=1) + np.sum(v**2, axis=1))
+    return steepness(slope - np.diag(eta), even, loss.gram)
+
+
+def _largest(values: Matrix) -> float:
+    return float(np.abs(values).max())

@@ -1,0 +1,102 @@
+"""Steck 2020, Section 4.1.1: what becomes of the diagonal as b → 0 (E1)."""
+
+from itertools import product
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, equal, relative_distance
+from lindrop.models.full_rank import emphasised_matrix
+from lindrop.papers.steck2020.checks.full_rank import regressions
+from lindrop.papers.steck2020.problems import (
+    EXACT,
+    ITEMS,
+    Masked,
+    enumerable,
+    equation_6,
+    noise,
+    off,
+)
+
+P = 0.33
+FULL = 1e-9  # b at a = 1
+LIMIT = 1e-6  # what that b may leave, and the rounding of systems that it makes badly conditioned
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    x = enumerable(np.random.default_rng(seed))
+    return [_undetermined(x), *_fractions(), _equation_7(x), *_vanishing_diagonal(x)]
+
+
+def _undetermined(x: Matrix) -> Check:
+    """Directions in which Eq. 6, a quadratic form of B, does not change at b = 0."""
+    units = np.eye(ITEMS**2).reshape(-1, ITEMS, ITEMS)
+    alone = np.array([equation_6(x, unit, P, 1, 0) for unit in units])
+    pairs = [equation_6(x, one + other, P, 1, 0) for one, other in product(units, units)]
+    hessian = np.reshape(pairs, (ITEMS**2, -1)) - alone - alone[:, None] + np.sum(x**2)
+    values = np.linalg.eigvalsh(hessian)
+    what = "zero eigenvalues of the Hessian of Eq. 6 at b = 0, per feature"
+    free = np.count_nonzero(np.abs(values) < EXACT * values[-1])
+    return equal("section_4_1_1_undetermined", what, free / ITEMS, 1, 0)
+
+
+def _fractions() -> list[Check]:
+    def shares(b: float) -> tuple[float, float]:
+        """Of the diagonal: what Eq. 6 leaves in the squared error and in the penalty."""
+        mean = P + b * (1 - P)
+        return b / mean, np.sqrt(b) / mean
+
+    claim, what = "section_4_1_1_fractions", "b from 1e-9 to 1e-11: factor of what is left in the"
+    (squared, penalty), (less_squared, less_penalty) = shares(FULL), shares(FULL / 100)
+    return [
+        equal(claim, f"{what} squared error", less_squared / squared, 1 / 100, LIMIT),
+        equal(claim, f"{what} penalty", less_penalty / penalty, 1 / 10, LIMIT),
+    ]
+
+
+def _equation_7(x: Matrix) -> Check:
+    sampled = off(Masked(x, P).minimiser(1, FULL))
+    what = "every mask, b = 1e-9: distance of the off-diagonal best to the regressions on others"
+    return equal("equation_7", what, relative_distance(sampled, regressions(x, P)), 0, LIMIT)
+
+
+def _vanishing_diagonal(x: Matrix) -> list[Check]:
+    """It stays: one feature and one user are enough, where it is q at every b > 0."""
+    enumerated = np.diag(Masked(x, P).minimiser(1, FULL))
+    closed = np.diag(emphasised_matrix(x.T @ x, P, 0.0, 1.0, FULL))
+    single = float(Masked(np.ones((1, 1)), P).minimiser(1, FULL)[0, 0])
+    limit = limit_of_diagonal(x)
+    what = f"p = {P}, b = 1e-9: "
+    return [
+        equal("e1", f"{what}smallest diagonal entry, every mask", enumerated.min(), 0, 1e-3),
+        equal("e1", f"{what}the only entry for X = 1, every mask", single, 0, 1e-3),
+        equal(
+            "e1",
+            f"{what}diagonal over p (1/(Λ_i C_ii) − 1), every mask, the farthest from 1",
+            _far(enumerated / limit),
+            1,
+            LIMIT,
+            CORRECTED,
+        ),
+        equal(
+            "e1",
+            f"{what}the same of the closed form at any b",
+            _far(closed / limit),
+            1,
+            LIMIT,
+            CORRECTED,
+        ),
+        equal("e1", f"{what}the only entry for X = 1", single, 1 - P, LIMIT, CORRECTED),
+    ]
+
+
+def limit_of_diagonal(x: Matrix) -> Vector:
+    """p (1/(Λ_i C_ii) − 1)."""
+    strength = noise(x, P)
+    c = np.linalg.inv(x.T @ x + np.diag(strength))
+    return np.asarray(P * (1 / (strength * np.diag(c)) - 1))
+
+
+def _far(ratios: Vector) -> float:
+    return float(ratios[np.argmax(np.abs(ratios - 1))])

@@ -1,0 +1,167 @@
+"""Steck 2020, Sections 3.1 and 4.1.1: full-rank models in closed form."""
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix
+from lindrop.claims.checks import Check, at_least, at_most, equal, relative_distance
+from lindrop.models.base import FullRank
+from lindrop.models.closed_form import fit_dropout_l2
+from lindrop.models.full_rank import fit_dlae, fit_edlae
+from lindrop.papers.steck2020.problems import (
+    EXACT,
+    FEATURES,
+    Masked,
+    Quadratic,
+    enumerable,
+    fitted,
+    low_rank,
+    noise,
+    off,
+    product_of,
+    training,
+)
+
+P, NEARLY_ONE = 0.33, 1 - 1e-9
+SEEN = 0.01  # what is not nothing
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    small, large = np.random.default_rng(seed).spawn(2)
+    x = fitted(large)
+    return [
+        *_equation_5(enumerable(small), x),
+        *_identity_checks(x),
+        _low_rank_identity(),
+        *_footnote_2(x),
+        *_equation_8(x),
+        *_best_prediction(x),
+        *_comparison_checks(x),
+    ]
+
+
+def dlae(x: Matrix, p: float) -> Matrix:
+    """Eq. 5, by the library."""
+    model = fit_dlae(training(x), p, 0.0).model
+    assert isinstance(model, FullRank)
+    return model.matrix
+
+
+def edlae(x: Matrix, p: float) -> Matrix:
+    """Eq. 8, by the library."""
+    model = fit_edlae(training(x), p, 0.0).model
+    assert isinstance(model, FullRank)
+    return model.matrix
+
+
+def regressions(x: Matrix, p: float) -> Matrix:
+    """Eq. 7 without Lagrange: the ridge regression of each feature on the others."""
+    gram, count = x.T @ x, x.shape[1]
+    regularised, best = gram + np.diag(noise(x, p)), np.zeros((count, count))
+    for i in range(count):
+        others = np.flatnonzero(np.arange(count) != i)
+        best[others, i] = np.linalg.solve(regularised[np.ix_(others, others)], gram[others, i])
+    return best
+
+
+def _equation_5(tiny: Matrix, x: Matrix) -> list[Check]:
+    gram, penalty, b = x.T @ x, np.diag(noise(x, P)), dlae(x, P)
+    ridge = np.linalg.solve(gram + penalty, gram)
+    rest = np.eye(len(gram)) - np.linalg.solve(gram + penalty, penalty)
+    slope = _largest(Quadratic(gram, np.diag(penalty)).slope(b)) / _largest(gram)
+    enumerated = relative_distance(dlae(tiny, P), Masked(tiny, P).minimiser(1, 1))
+    what = "full-rank DLAE: relative"
+    return [
+        equal("equation_5", f"{what} distance to CX'X", relative_distance(b, ridge), 0, EXACT),
+        equal("equation_5", f"{what} distance to I − CΛ", relative_distance(b, rest), 0, EXACT),
+        equal("equation_5", f"{what} slope of Eq. 3", slope, 0, EXACT),
+        equal("equation_5", f"{what} distance to the best over every mask", enumerated, 0, EXACT),
+    ]
+
+
+def _identity_checks(x: Matrix) -> list[Check]:
+    """Section 3.1."""
+    model, identity = "full-rank DLAE", np.eye(FEATURES)
+    unregularised = _largest(dlae(x, 0.0) - identity)
+    beside = _largest(off(dlae(x, P)))
+    own = np.diag(dlae(x, P)).min()
+    last = _largest(np.diag(dlae(x, NEARLY_ONE)))
+    return [
+        equal("section_3_1_identity", f"{model} less I, at Λ = 0", unregularised, 0, EXACT),
+        at_least("section_3_1_off_diagonal", f"{model}: largest entry off it", beside, SEEN),
+        at_least("section_3_1_diagonal", f"{model}: smallest entry on the diagonal", own, SEEN),
+        equal("section_3_1_limit", f"{model}: largest of them, p = 1 − 1e-9", last, 0, 1e-6),
+    ]
+
+
+def _low_rank_identity() -> Check:
+    """Section 6: what the best approximation of a low rank (Eckart and Young) leaves of I."""
+    values = np.linalg.svd(np.eye(FEATURES), compute_uv=False)
+    left = np.sum(values[1:] ** 2) / np.sum(values**2)
+    what = f"share of ‖I‖² beyond any matrix of rank 1, {FEATURES} features"
+    return at_least("section_6_identity", what, left, 0.9)
+
+
+def _footnote_2(x: Matrix) -> list[Check]:
+    """The best DLAE of every rank is known, the last of them that of all features."""
+    whole = low_rank(fit_dropout_l2(training(x), FEATURES, P, 0.0))
+    models = [whole.truncated(rank) for rank in range(1, FEATURES + 1)]
+    loss, full = Quadratic(x.T @ x, noise(x, P)), dlae(x, P)
+    products = [product_of(model) for model in models]
+    losses = np.array([loss.value(product) for product in products])
+    excess = losses / loss.value(full) - 1
+    rise, last = np.diff(losses).max(), relative_distance(products[-1], full)
+    what = "least Eq. 3 of a low rank:"
+    return [
+        at_most("footnote_2", f"{what} largest rise with the rank", rise, 0, EXACT),
+        equal("footnote_2", f"{what} relative excess at the largest rank", excess[-1], 0, EXACT),
+        equal("footnote_2", "distance of the models at the largest rank", last, 0, EXACT),
+    ]
+
+
+def _equation_8(x: Matrix) -> list[Check]:
+    b, loss = edlae(x, P), Quadratic(x.T @ x, noise(x, P))
+    slope = _largest(off(loss.slope(b))) / _largest(loss.gram)
+    distance = relative_distance(b, regressions(x, P))
+    what = "full-rank EDLAE:"
+    return [
+        equal("equation_8", f"{what} largest entry on the diagonal", _largest(np.diag(b)), 0, 0),
+        equal("equation_8", f"{what} relative slope of Eq. 7 off the diagonal", slope, 0, EXACT),
+        equal("equation_8", f"{what} distance to the regressions on others", distance, 0, EXACT),
+    ]
+
+
+def _best_prediction(x: Matrix) -> list[Check]:
+    """What taking the diagonal out of Eq. 5 afterwards would leave is not the same, and worse."""
+    claim, without, b = "section_4_1_1_best", off(dlae(x, P)), edlae(x, P)
+    loss = Quadratic(x.T @ x, noise(x, P))
+    what = "full-rank EDLAE against DLAE without its diagonal:"
+    share = loss.value(b) / loss.value(without)
+    return [
+        at_least(claim, f"{what} relative distance", relative_distance(b, without), SEEN),
+        at_most(claim, f"{what} ratio of Eq. 7", share, 1 - SEEN),
+    ]
+
+
+def _comparison_checks(x: Matrix) -> list[Check]:
+    """Section 4.1.1: both are I − C dMat(·)."""
+    claim, c = "section_4_1_1_comparison", np.linalg.inv(x.T @ x + np.diag(noise(x, P)))
+    identity = np.eye(FEATURES)
+    distances = {
+        "DLAE, Λ": dlae(x, P) - identity + c * noise(x, P),
+        "EDLAE, 1 ⊘ diag(C)": edlae(x, P) - identity + c / np.diag(c),
+    }
+    nearly = np.linalg.inv(x.T @ x + np.diag(noise(x, NEARLY_ONE)))
+    apart = _largest(noise(x, NEARLY_ONE) * np.diag(nearly) - 1)
+    limit = "p = 1 − 1e-9: relative difference of the two diagonals"
+    return [
+        *(
+            equal(claim, f"{name}: distance to I − C dMat(·)", _largest(distance), 0, EXACT)
+            for name, distance in distances.items()
+        ),
+        equal("section_4_1_1_limit_p", limit, apart, 0, 1e-6),
+    ]
+
+
+def _largest(values: Matrix) -> float:
+    return float(np.abs(values).max())

@@ -1,0 +1,157 @@
+"""Steck 2020, Section 4.1.2: low-rank EDLAE (Eq. 10), Eq. 11 in its place, and the corollary."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, at_least, at_most, equal, relative_distance
+from lindrop.linalg.packed import PackedGram
+from lindrop.models.base import LowRank
+from lindrop.models.closed_form import fit_dropout_l2
+from lindrop.models.edlae.als import ExactEncoder
+from lindrop.models.edlae.fit import fit_zero_diagonal
+from lindrop.models.edlae.objective import Problem
+from lindrop.papers.steck2020.problems import (
+    EXACT,
+    FEATURES,
+    Masked,
+    Quadratic,
+    enumerable,
+    equation_6,
+    fitted,
+    low_rank,
+    noise,
+    off,
+    product_of,
+    training,
+)
+
+P = 0.33
+RANKS = 3, 6, 12, 17  # of 20: (20 − 17)² < 20 leaves freedom enough to fit all off the diagonal
+SWEEPS, ITERATIONS = 300, 3000
+CLOSE = 1e-3  # of objectives: what the approximation may cost
+SMALL = 0.1  # of cosines and of diagonal entries, which are about 1/2 in DLAE of that rank
+MINIMAL = 1e-6  # what alternation leaves of the objective
+
+
+class Case(NamedTuple):
+    """Models of one rank: Eq. 10 from several starts, and Eq. 11."""
+
+    edlae: list[LowRank]
+    constrained: LowRank
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    small, data, starts = np.random.default_rng(seed).spawn(3)
+    x = fitted(data)
+    loss = Quadratic(x.T @ x, noise(x, P))
+    cases = {rank: _solved(x, loss, rank, starts) for rank in RANKS}
+    return [
+        *_equation_10(enumerable(small), small),
+        *_approximation(loss, cases),
+        *_diagonal_checks(loss, cases),
+        *_corollary(cases[RANKS[-1]]),
+    ]
+
+
+def _solved(x: Matrix, loss: Quadratic, rank: int, rng: np.random.Generator) -> Case:
+    dlae = low_rank(fit_dropout_l2(training(x), rank, P, 0.0))
+    constrained = zero_diagonal(x, rank)
+    starts = dlae.decoder, constrained.decoder, rng.normal(size=(len(loss.gram), rank))
+    return Case([alternated(loss, start) for start in starts], constrained)
+
+
+def zero_diagonal(x: Matrix, rank: int) -> LowRank:
+    """Eq. 11, by the corrected ADMM to the end."""
+    fits = fit_zero_diagonal(training(x), [rank], P, 0.0, iterations=ITERATIONS, tolerance=-1)
+    ((_, fit),) = fits
+    return low_rank(fit)
+
+
+def alternated(loss: Quadratic, v: Matrix) -> LowRank:
+    """Eq. 10 by exact alternating least squares, from a decoder."""
+    problem = Problem(np.diag(loss.gram), loss.penalty)
+    packed = PackedGram(loss.gram.copy())
+    packed.invert(loss.penalty)
+    best_encoder = ExactEncoder(packed, problem, 1e-10)
+    for _ in range(SWEEPS):
+        u = best_encoder(v)
+        v = problem.best_decoder(u, loss.gram @ u)
+    return LowRank(u, v)
+
+
+def _equation_10(x: Matrix, rng: np.random.Generator) -> list[Check]:
+    u, v = rng.normal(size=(2, x.shape[1], 2))
+    found = Quadratic(x.T @ x, noise(x, P)).edlae(u @ v.T)
+    masks = Masked(x, P).loss(u @ v.T / (1 - P), 1, 0) / P
+    what = "b = 0, random U and V: Eq. 10 over"
+    return [
+        equal("equation_10", f"{what} Eq. 6", found / equation_6(x, u @ v.T, P, 1, 0), 1, EXACT),
+        equal("equation_10", f"{what} the mean loss of every mask / ap", found / masks, 1, EXACT),
+    ]
+
+
+def _approximation(loss: Quadratic, cases: dict[int, Case]) -> list[Check]:
+    """Eq. 11 costs ever less as the rank grows, and ends at the same model off the diagonal."""
+    excess = np.array([_excess(loss, case) for case in cases.values()])
+    last = cases[RANKS[-1]]
+    best = off(product_of(_best(loss, last)))
+    distance = relative_distance(product_of(last.constrained), best)
+    beside = "distance of the models off the diagonal"
+    rank = f"rank {RANKS[-1]} of {FEATURES}"
+    what = "least Eq. 11 over least Eq. 10, less 1"
+    return [
+        at_most("equation_11", f"{what}: largest rise with the rank", np.diff(excess).max(), 0),
+        equal("equation_11", f"{what}: at {rank}", excess[-1], 0, CLOSE),
+        equal("equation_11", f"{beside}, {rank}", distance, 0, SMALL),
+    ]
+
+
+def _diagonal_checks(loss: Quadratic, cases: dict[int, Case]) -> list[Check]:
+    """At a small rank the diagonal is not zero; at a large one Eq. 10 does not say what it is."""
+    smallest, last = cases[RANKS[0]], cases[RANKS[-1]]
+    coupled = np.abs(np.diag(product_of(_best(loss, smallest)))).mean()
+    values = np.array([loss.edlae(product_of(model)) for model in last.edlae])
+    sizes = [float(np.abs(np.diag(product_of(model))).mean()) for model in last.edlae]
+    rank, claim = f"rank {RANKS[-1]} of {FEATURES}", "section_4_1_2_diagonal"
+    mean = "mean size of diagonal entries of Eq. 10's minimisers from three starts,"
+    spread = "relative range of Eq. 10 over these minimisers"
+    cost = "what diag(UV') = 0 costs of Eq. 10, relative"
+    return [
+        at_least("footnote_3", f"rank {RANKS[0]}: mean size of diagonal entries", coupled, 0.01),
+        at_most(claim, f"{rank}: {mean} the largest", max(sizes), SMALL),
+        at_least(claim, f"{rank}: {mean} their range", np.ptp(sizes), SMALL, 0, CORRECTED),
+        equal(claim, f"{rank}: {spread}", np.ptp(values) / values.min(), 0, MINIMAL, CORRECTED),
+        equal(claim, f"{rank}: {cost}", _excess(loss, last), 0, CLOSE, CORRECTED),
+    ]
+
+
+def _corollary(case: Case) -> list[Check]:
+    rank = f"rank {RANKS[-1]} of {FEATURES}: mean size of the cosines of U_i and V_i"
+    found = [float(np.abs(own_cosines(model)).mean()) for model in case.edlae]
+    constrained = np.abs(own_cosines(case.constrained)).mean()
+    return [
+        at_most("corollary", f"{rank}, Eq. 10 from three starts, the largest", max(found), SMALL),
+        equal("corollary", f"{rank}, Eq. 11", constrained, 0, EXACT, CORRECTED),
+    ]
+
+
+def own_cosines(model: LowRank) -> Vector:
+    """Of U_i and V_i, in the balanced gauge."""
+    even = model.balanced()
+    return np.asarray(np.sum(unit(even.encoder) * unit(even.decoder), axis=1))
+
+
+def unit(rows: Matrix) -> Matrix:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def _best(loss: Quadratic, case: Case) -> LowRank:
+    return min(case.edlae, key=lambda model: loss.edlae(product_of(model)))
+
+
+def _excess(loss: Quadratic, case: Case) -> float:
+    best = loss.edlae(product_of(_best(loss, case)))
+    return loss.value(product_of(case.constrained)) / best - 1

@@ -1,0 +1,206 @@
+"""Steck 2020, supplement, Section 2: the proof of the theorem, line by line, over every mask."""
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, equal, relative_distance
+from lindrop.papers.steck2020.problems import (
+    EXACT,
+    ITEMS,
+    Masked,
+    enumerable,
+    equation_6,
+    noise,
+    off,
+    ratio,
+)
+
+P, A, B = 0.3, 1.0, 0.4  # p, a and b; p is not 1/2, where p and q could not be told apart
+Q = 1 - P
+
+
+class Part:
+    """The epochs that dropped feature i, part (a), or kept it, part (b): means over masks."""
+
+    def __init__(self, lines: "Lines", i: int, kept: bool):
+        masks, probability = lines.masked.outcomes
+        self.x, self.i = lines.x, i
+        self.weights: Vector = probability * (masks[:, i] == kept)
+        self.z = lines.masked.inputs
+
+    @property
+    def share(self) -> float:
+        """Rows of the part per row of all epochs."""
+        return float(self.weights.sum())
+
+    def loss(self, column: Vector) -> float:
+        """(1/n)‖X_i − ZB_i‖² over the rows of the part."""
+        errors = np.sum((self.x[:, self.i] - self.z @ column) ** 2, axis=1)
+        return float(self.weights @ errors)
+
+    def moments(self, scale: Vector) -> tuple[Vector, Matrix]:
+        """(1/n)X_i'ZQ and (1/n)QZ'ZQ, Q = dMat(scale)."""
+        z = self.z * scale
+        first = np.einsum("s,srj,r->j", self.weights, z, self.x[:, self.i])
+        return first, np.einsum("s,srj,srk->jk", self.weights, z, z, optimize=True)
+
+
+class Lines:
+    """The numbered lines; `raw` is the paper's B, `edlae` its B^(EDLAE)."""
+
+    def __init__(self, x: Matrix, raw: Matrix):
+        self.x, self.gram, self.masked = x, x.T @ x, Masked(x, P)
+        self.raw, self.edlae, self.off = raw, Q * raw, Q * off(raw)
+        self.noise, self.beta = noise(x, P), Q * np.diag(raw)
+
+    def part(self, i: int, kept: bool) -> Part:
+        return Part(self, i, kept)
+
+    def penalty(self, i: int) -> float:
+        """‖Λ^½ B_i^(off)‖²."""
+        return float(self.noise @ self.off[:, i] ** 2)
+
+    def dropped(self, i: int) -> float:
+        """The braces of line 15."""
+        return float(np.sum((self.x[:, i] - self.x @ self.off[:, i]) ** 2) + self.penalty(i))
+
+    def kept(self, i: int) -> float:
+        """The braces of line 25."""
+        rest = self.x[:, i] * (1 - self.beta[i] / Q) - self.x @ self.off[:, i]
+        return float(np.sum(rest**2) + self.penalty(i))
+
+    def line_4(self, raw: Matrix) -> float:
+        """With what is left of the columns of B."""
+        return sum(
+            weight * self.part(i, kept).loss(raw[:, i])
+            for i in range(ITEMS)
+            for kept, weight in ((False, A), (True, B))
+        )
+
+    def line_5(self) -> float:
+        return sum(A * P * self.dropped(i) + B * Q * self.kept(i) for i in range(ITEMS))
+
+    def line_6(self) -> float:
+        without = np.sum((self.x - self.x @ self.off) ** 2)
+        rest = self.x - self.x @ (self.off + np.diag(self.beta / Q))
+        penalty = self.noise @ np.sum(self.off**2, axis=1)
+        return float(A * P * without + B * Q * np.sum(rest**2) + (A * P + B * Q) * penalty)
+
+    def line_7(self) -> float:
+        mean = A * P + B * Q
+        rest = self.x - self.x @ (self.off + np.diag(self.beta) * B / mean)
+        penalty = self.noise @ np.sum(self.off**2, axis=1)
+        diagonal = A / B * self.noise @ (self.beta * B / mean) ** 2
+        return float(mean * (np.sum(rest**2) + penalty + diagonal))
+
+
+def checks(seed: int) -> list[Check]:
+    """Every check of this file."""
+    data, weights = np.random.default_rng(seed).spawn(2)
+    x, matrix = enumerable(data), weights.normal(size=(ITEMS, ITEMS))
+    lines = Lines(x, matrix)
+    return [
+        *_overview_checks(lines),
+        *_lambda_checks(lines),
+        *_split_checks(lines),
+        *_dropped_checks(lines),
+        *_kept_checks(lines),
+    ]
+
+
+def _overview_checks(lines: Lines) -> list[Check]:
+    start = lines.masked.loss(lines.raw, A, B)
+    values = {
+        "5": lines.line_5(),
+        "6": lines.line_6(),
+        "7": lines.line_7(),
+        "8": (A * P + B * Q) * equation_6(lines.x, lines.edlae, P, A, B),
+    }
+    return [
+        equal("supplement_equations_2_to_8", f"line {line} over line 2", value / start, 1, EXACT)
+        for line, value in values.items()
+    ]
+
+
+def _lambda_checks(lines: Lines) -> list[Check]:
+    claim, what = (
+        "supplement_2_lambda",
+        "relative distance to dropout's penalty, of diag(X'X) times",
+    )
+    diagonal, units = np.diag(lines.gram), np.eye(ITEMS)
+    added = [  # by a single weight at (i, 0)
+        lines.masked.loss(np.outer(unit, units[0]) / Q, 1, 1)
+        - np.sum((lines.x - np.outer(lines.x @ unit, units[0])) ** 2)
+        for unit in units
+    ]
+    printed, corrected = (
+        relative_distance(factor * diagonal, np.array(added)) for factor in (P, ratio(P))
+    )
+    return [
+        equal(claim, f"{what} p", printed, 0, EXACT),
+        equal(claim, f"{what} p/q", corrected, 0, EXACT, CORRECTED),
+    ]
+
+
+def _split_checks(lines: Lines) -> list[Check]:
+    """Line 4 names column i of Z, which does not fit B_i: it is read as times B_ii."""
+    sizes = [lines.part(i, False).share / lines.part(i, True).share for i in range(ITEMS)]
+    start, claim = lines.masked.loss(lines.raw, A, B), "supplement_equation_4"
+    alone, whole = (lines.line_4(raw) / start for raw in (np.diag(np.diag(lines.raw)), lines.raw))
+    return [
+        equal("supplement_2_1", "ratio of the two sets' sizes", max(sizes), ratio(P), EXACT),
+        equal(claim, "line 4 over line 2, with column i of Z alone", alone, 1, EXACT),
+        equal(claim, "line 4 over line 2, with all of Z", whole, 1, EXACT, CORRECTED),
+    ]
+
+
+def _dropped_checks(lines: Lines) -> list[Check]:
+    """Section 2.2."""
+    first_errors, second_errors, values, shifts = [], [], [], []
+    for i in range(ITEMS):
+        part, others = lines.part(i, False), np.arange(ITEMS) != i
+        first, second = (of[..., others] for of in part.moments(np.ones(ITEMS)))
+        gram = lines.gram[np.ix_(others, others)]
+        claimed = P * Q**2 * (gram + np.diag(lines.noise[others]))
+        first_errors.append(relative_distance(first, P * Q * lines.gram[i, others]))
+        second_errors.append(relative_distance(second[others], claimed))
+        values.append(part.loss(lines.raw[:, i]) / (P * lines.dropped(i)))
+        shifted = lines.raw[:, i] + 10 * np.eye(ITEMS)[i]
+        shifts.append(part.loss(shifted) / part.loss(lines.raw[:, i]))
+    moment = "relative distance of the moment of Z to its limit:"
+    return [
+        equal("supplement_2_2", f"{moment} X_i'Z", max(first_errors), 0, EXACT),
+        equal("supplement_equation_16", f"{moment} Z'Z", max(second_errors), 0, EXACT),
+        equal("supplement_equations_9_to_15", "line 9 over line 15", _far(values), 1, EXACT),
+        equal(
+            "supplement_2_2_diagonal", "part (a) after B_ii + 10, relative", _far(shifts), 1, EXACT
+        ),
+    ]
+
+
+def _kept_checks(lines: Lines) -> list[Check]:
+    """Section 2.3: Q scales column i, which is never dropped here, by q."""
+    first_errors, second_errors, values, dropped = [], [], [], []
+    masks, _ = lines.masked.outcomes
+    for i in range(ITEMS):
+        part, here = lines.part(i, True), np.arange(ITEMS) == i
+        first, second = part.moments(np.where(here, Q, 1))
+        claimed = Q**3 * (lines.gram + np.diag(np.where(here, 0, lines.noise)))
+        first_errors.append(relative_distance(first, Q**2 * lines.gram[i]))
+        second_errors.append(relative_distance(second, claimed))
+        values.append(part.loss(lines.raw[:, i]) / (Q * lines.kept(i)))
+        dropped.append(part.weights @ ~masks[:, i - 1] / part.share)
+    moment = "relative distance of the moment of ZQ to its limit:"
+    probability, claim = "probability that another entry is dropped", "supplement_2_3_probability"
+    return [
+        equal("supplement_2_3", f"{moment} X_i'ZQ", max(first_errors), 0, EXACT),
+        equal("supplement_2_3", f"{moment} QZ'ZQ", max(second_errors), 0, EXACT),
+        equal("supplement_equations_17_to_25", "line 17 over line 25", _far(values), 1, EXACT),
+        equal(claim, f"{probability}: q", max(dropped), Q, EXACT),
+        equal(claim, f"{probability}: p", max(dropped), P, EXACT, CORRECTED),
+    ]
+
+
+def _far(ratios: list[float]) -> float:
+    """The one farthest from 1."""
+    return max(ratios, key=lambda found: abs(found - 1))

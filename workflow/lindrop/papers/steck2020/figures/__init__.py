@@ -1,0 +1,1 @@
+"""Figures of Steck 2020, one module each."""

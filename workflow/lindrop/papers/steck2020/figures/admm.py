@@ -1,0 +1,163 @@
+"""How the solvers of Eq. 10 approach its minimum: as published, and corrected."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lindrop.base.arrays import Matrix
+from lindrop.base.errors import UserError
+from lindrop.linalg.packed import PackedGram
+from lindrop.models.base import dropout_penalty
+from lindrop.models.closed_form import regularised_spectrum, ridge_regression
+from lindrop.models.edlae.admm import Admm
+from lindrop.models.edlae.als import ExactEncoder
+from lindrop.models.edlae.as_published import notebook_admm, notebook_start, printed_admm
+from lindrop.models.edlae.fit import automatic_omega
+from lindrop.models.edlae.objective import Problem
+from lindrop.output.figures import COLOURS, WIDTH, panels
+from lindrop.store.gram import read_gram
+
+ITEMS, RANK = 500, 50
+P, RIDGE, OMEGA = 0.33, 400.0, 500.0  # as published
+MOST = 0.2  # of the mean of diag(X'X): a larger λ, and ω with it, is too large for the data
+SHOWN, LONG, SWEEPS = 40, 600, 300  # iterations
+OMEGAS = {"small": 0.1, "automatic": 1.0, "large": 10.0}  # times the automatic ω
+
+Iterates = Iterator[tuple[Matrix, Matrix]]
+
+
+def data(gram: str) -> pd.DataFrame:
+    """The solvers' iterates on the most popular items of a dataset, from the file of its X'X."""
+    return Comparison(read_gram(gram).matrix).curves()
+
+
+class Comparison:
+    """Eq. 10 on the most popular items, in float64, and every solver of it."""
+
+    def __init__(self, gram: Matrix, items: int = ITEMS, rank: int = RANK):
+        popular = np.sort(np.argsort(-gram.diagonal(), kind="stable")[:items])
+        self.gram = gram[np.ix_(popular, popular)].astype(float)
+        self.rank = min(rank, max(1, len(self.gram) // 5))
+        diagonal = self.gram.diagonal().copy()
+        self.ridge = min(RIDGE, MOST * float(diagonal.mean()))
+        self.problem = Problem(diagonal, dropout_penalty(diagonal, P, self.ridge))
+        packed = self._packed(self.problem.penalty)
+        _, self.start = regularised_spectrum(packed, self.problem.penalty, self.rank, seed=0)
+        random = notebook_start(len(self.gram), self.rank)
+        problem = self.gram, P, self.ridge, self.ridge * OMEGA / RIDGE
+        self.published = {
+            "notebook's ADMM": notebook_admm(*problem, random),
+            "printed ADMM": printed_admm(*problem, random),
+        }
+        self.corrected = {
+            f"corrected ADMM, {name} ω": self._admm(factor) for name, factor in OMEGAS.items()
+        }
+
+    def curves(self, shown: int = SHOWN, long: int = LONG, sweeps: int = SWEEPS) -> pd.DataFrame:
+        """The objective of every iterate (U, V), and its gap to the lowest value of any long run.
+
+        Long runs: the corrected ADMM at every ω, and exact ALS.
+        """
+        runs = {name: self._objectives(run, shown) for name, run in self.published.items()}
+        for name, run in self.corrected.items():
+            runs[name] = self._objectives(run, long)
+        runs["exact ALS"] = self._objectives(self._exact_als(self.start), sweeps)
+        lowest = float(np.nanmin(np.concatenate(list(runs.values()))))
+        facts = {"items": len(self.gram), "rank": self.rank, "p": P, "lambda": self.ridge}
+        return pd.DataFrame(
+            [
+                facts
+                | {
+                    "solver": name,
+                    "iteration": iteration,
+                    "objective": value,
+                    "lowest_objective": lowest,
+                    "gap": (value - lowest) / lowest,
+                }
+                for name, values in runs.items()
+                for iteration, value in enumerate(values[:shown], 1)
+            ]
+        )
+
+    def _packed(self, penalty: Matrix) -> PackedGram:
+        packed = PackedGram(self.gram.copy())
+        packed.invert(penalty)
+        return packed
+
+    def _admm(self, factor: float) -> Iterates:
+        problem = self.problem
+        scale = automatic_omega(problem.gram_diagonal + problem.penalty)
+        omega = problem.penalty + factor * scale
+        packed = self._packed(problem.penalty + omega)
+        encoder = ridge_regression(packed, problem.penalty + omega, self.start)
+        run = Admm(packed, problem, omega, encoder, self.start)
+        while True:
+            run.step()
+            yield run.u, run.v
+
+    def _exact_als(self, v: Matrix) -> Iterates:
+        packed = self._packed(self.problem.penalty)
+        best_encoder = ExactEncoder(packed, self.problem)
+        u = ridge_regression(packed, self.problem.penalty, v)
+        while True:
+            v = self.problem.best_decoder(u, packed.gram_times(u))
+            yield u, v
+            u = best_encoder(v)
+
+    def _objectives(self, iterates: Iterates, count: int) -> list[float]:
+        """As far as they go: one of them diverges."""
+        values = []
+        with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError, UserError):
+            for u, v in islice(iterates, count):
+                values.append(self.problem.objective(u, v, self.gram @ u))
+        return values
+
+
+STYLES = {
+    "notebook's ADMM": (COLOURS[1], "-"),
+    "printed ADMM": (COLOURS[4], "-."),
+    "corrected ADMM, small ω": (COLOURS[5], ":"),
+    "corrected ADMM, automatic ω": (COLOURS[0], "-"),
+    "corrected ADMM, large ω": (COLOURS[5], "--"),
+    "exact ALS": (COLOURS[6], "-"),
+}
+TOP, LEAST = 2.0, 1e-10  # of the axis
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """Gap against iterations; a curve that leaves through the top is marked there."""
+    figure, (axis,) = panels(1, height=2.7)
+    figure.set_figwidth(0.8 * WIDTH)
+    for solver, (colour, line) in STYLES.items():
+        curve = data[data["solver"] == solver]
+        gap = curve["gap"].replace(np.inf, np.nan)
+        width = 1.0 if colour == COLOURS[5] else 1.5
+        axis.semilogy(curve["iteration"], gap, line, color=colour, lw=width, label=solver)
+        if (gap > TOP).any():
+            power = int(np.log10(gap.max()))
+            place = curve["iteration"][gap > TOP].iloc[0], TOP
+            axis.plot(*place, "^", color=colour, ms=5, clip_on=False)
+            axis.annotate(
+                f"diverges, up to $10^{{{power}}}$",
+                place,
+                xytext=(5, -8),
+                textcoords="offset points",
+                color=colour,
+                fontsize=7,
+            )
+    least = data.loc[data["gap"] > LEAST, "gap"].min()
+    axis.set_ylim(10 ** np.floor(np.log10(least)), TOP)
+    axis.set_xlim(0, data["iteration"].max() + 1)
+    facts = data.iloc[0]
+    axis.set_title(
+        f"{facts['items']:,} items, rank {facts['rank']}, p = {facts['p']:g}, "
+        f"λ = {facts['lambda']:.3g}",
+        loc="left",
+    )
+    axis.set(xlabel="iteration", ylabel="relative gap $(f - f^*) / f^*$ of Eq. 10")
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside right upper")
+    return figure

@@ -1,0 +1,217 @@
+"""Figure 1 (left) of Steck 2020: nDCG@100 of the test users against the rank of the model."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, NullLocator
+
+from lindrop.claims.checks import Check, at_least, at_most
+from lindrop.models.tuning import Tested
+from lindrop.output.figures import COLOURS, WIDTH
+from lindrop.papers.steck2020.datasets import Dataset
+from lindrop.papers.steck2020.models import CURVES
+from lindrop.papers.steck2020.table1 import parameters_text
+from lindrop.ranking.evaluation import summary
+from lindrop.ranking.metrics import CRITERION
+from lindrop.store.metrics import read_metrics
+
+PER_ROW = 3  # panels
+EDLAE, CONSTRAINED, FREE = "edlae", "zero_diagonal_l2", "product_l2"
+LARGE_RANK = 1_000  # of the text
+NETFLIX_CROSSING = 100  # of the text: "about"
+SIGNIFICANT = 2  # standard errors
+NEARLY, LOW = 0.98, 0.9  # of nDCG@100
+SMALL_RANK = 0.1  # of the full rank; 100 of 17,769 is far below
+BLUE, _, GREEN, _, _, _, BLACK = COLOURS
+
+
+def _style(label: str, colour: str, marker: str, line: str) -> dict[str, Any]:
+    size = 3.5 if marker == "o" else 5.0
+    style = {"label": label, "color": colour, "marker": marker, "linestyle": line}
+    return style | {"ms": size, "mec": colour, "mew": 0.6, "lw": 1.0}
+
+
+# the paper's signs; those of × and + that can be hollow
+STYLES = {
+    "edlae": _style("EDLAE (Eq. 10)", BLACK, "o", "-"),
+    "zero_diagonal": _style(r"Eq. 11, $\tilde{\Lambda}$", GREEN, "X", "-"),
+    "zero_diagonal_l2": _style(r"Eq. 11, $\lambda$I", GREEN, "X", "--"),
+    "dropout_l2": _style(r"unconstrained, $\tilde{\Lambda}$", BLUE, "P", "-"),
+    "product_l2": _style(r"unconstrained, $\lambda$I", BLUE, "P", "--"),
+}
+
+
+def data(metrics: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+    """The curves of every dataset, from the files of its models' metrics."""
+    found: dict[str, dict[str, Mapping[int, Tested]]] = {}
+    for file in map(Path, metrics):
+        found.setdefault(file.parent.name, {})[file.stem] = read_metrics(file)
+    return pd.concat([curves(name, found[name]) for name in names])
+
+
+def curves(dataset: str, results: Mapping[str, Mapping[int, Tested]]) -> pd.DataFrame:
+    """Each model's points by rank; the last is that of the full-rank model it tends to."""
+    rows = []
+    for name, full in CURVES.items():
+        points = [(name, tested) for tested in results[name].values()]
+        points += [(full, tested) for tested in results[full].values()]
+        for model, tested in points:
+            measured = summary(tested.per_user).loc[CRITERION]
+            rows.append(
+                {
+                    "dataset": dataset,
+                    "curve": name,
+                    "model": model,
+                    "rank": tested.rank,
+                    "full_rank": model == full,
+                    "mean": measured["mean"],
+                    "stderr": measured["stderr"],
+                    "converged": tested.converged,
+                    "params": parameters_text(model, tested),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """A panel per dataset."""
+    datasets = list(data.groupby("dataset", sort=False))
+    columns = min(PER_ROW, len(datasets))
+    n_rows = -(-len(datasets) // columns)
+    figure = Figure(figsize=(max(WIDTH * columns / PER_ROW, WIDTH / 2), 0.5 + 2.3 * n_rows))
+    axes = figure.subplots(n_rows, columns, squeeze=False).ravel()
+    for axis, (name, points) in zip(axes, datasets, strict=False):
+        _draw_dataset(axis, points)
+        axis.set_title(str(name), loc="left")
+    for axis in axes[len(datasets) :]:
+        axis.set_axis_off()
+    for axis in axes[::columns]:
+        axis.set_ylabel("nDCG@100")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3 if columns > 1 else 2)
+    return figure
+
+
+def _draw_dataset(axis: Axes, points: pd.DataFrame) -> None:
+    bars: dict[str, Any] = {"elinewidth": 0.8, "capsize": 1.5}
+    for depth, (name, style) in enumerate(STYLES.items()):
+        line = points[points["curve"] == name]
+        style = style | {"zorder": 10 - depth}  # EDLAE on top
+        axis.errorbar(line["rank"], line["mean"], line["stderr"], **style, **bars)
+        hollow = line[~line["converged"]]
+        style |= {"label": None, "linestyle": "", "mfc": "white", "zorder": 10.5 - depth}
+        axis.plot(hollow["rank"], hollow["mean"], **style)
+    _rank_ticks(axis, points)
+    axis.set_xlabel("rank")
+
+
+def _rank_ticks(axis: Axes, points: pd.DataFrame) -> None:
+    """Logarithmic, labelled at 1 and 3 times the powers of ten and at the full rank."""
+    full = int(points.loc[points["full_rank"], "rank"].max())
+    lowest = int(points["rank"].min())
+    steps = [step * 10**power for power in range(7) for step in (1, 3)]
+    nearest = full / (full / lowest) ** 0.12  # of an axis, for the labels not to touch
+    ticks = [tick for tick in steps if lowest <= tick <= nearest]
+    axis.set_xscale("log")
+    axis.set_xticks([*ticks, full], [*(f"{tick:,}" for tick in ticks), "full"])
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.set_xlim(lowest / 1.15, full * 1.15)
+
+
+class Curves:
+    """nDCG@100 of every curve by rank, ending with the full-rank model; one dataset."""
+
+    def __init__(self, data: pd.DataFrame):
+        means = data.pivot(index="rank", columns="curve", values="mean")
+        self.edlae, self.constrained, self.free = (
+            means[curve].to_numpy(float) for curve in (EDLAE, CONSTRAINED, FREE)
+        )
+        self.ranks = means.index.to_numpy(int)
+        errors = data.pivot(index="rank", columns="curve", values="stderr")
+        self.error = errors[EDLAE].to_numpy(float)
+
+    @property
+    def full(self) -> int:
+        return int(self.ranks[-1])
+
+    @property
+    def large(self) -> int:
+        """Where the low rank is that is nearest to the paper's, by ratio."""
+        return int(np.argmin(np.abs(np.log(self.ranks[:-1] / LARGE_RANK))))
+
+    @property
+    def crossing(self) -> float:
+        """The rank from which on the constrained model is better, log-linear between two ranks."""
+        lead = self.constrained - self.free
+        behind = np.flatnonzero(lead <= 0)
+        if not behind.size:
+            return float(self.ranks[0])
+        last = behind[-1]
+        if last == len(lead) - 1:
+            return float(self.full)
+        low, high = np.log(self.ranks[last : last + 2])
+        share = lead[last] / (lead[last] - lead[last + 1])
+        return float(np.exp(low + (high - low) * share))
+
+
+def rank_checks(dataset: Dataset, data: pd.DataFrame) -> list[Check]:
+    """Of a dataset's lines in the figure's csv."""
+    curves = Curves(data)
+    return [
+        _best_everywhere(dataset, curves),
+        *_large_ranks(dataset, curves),
+        *_small_ranks(dataset, curves),
+        *_crossing(dataset, curves),
+    ]
+
+
+def _best_everywhere(dataset: Dataset, curves: Curves) -> Check:
+    others = np.maximum(curves.constrained, curves.free)
+    lead = ((curves.edlae - others) / curves.error).min()
+    what = f"{dataset.name}: least lead of EDLAE at any rank, in standard errors"
+    return at_least("fig1_highest", what, lead, -1, data=dataset.data)
+
+
+def _large_ranks(dataset: Dataset, curves: Curves) -> list[Check]:
+    at = curves.large
+    best, constrained, error = (
+        values[at] for values in (curves.edlae, curves.constrained, curves.error)
+    )
+    apart, fall = abs(best - constrained) / error, (curves.edlae[-1] - best) / error
+    rank = f"{dataset.name}, rank {curves.ranks[at]} of {curves.full}"
+    what = f"{rank}: in standard errors, EDLAE's"
+    check = partial(at_most, data=dataset.data)
+    return [
+        check("fig1_large_ranks", f"{what} distance to Eq. 11", apart, 1),
+        check("fig1_full_rank", f"{what} fall from full rank", fall, SIGNIFICANT),
+    ]
+
+
+def _small_ranks(dataset: Dataset, curves: Curves) -> list[Check]:
+    best, constrained, free = curves.edlae[0], curves.constrained[0], curves.free[0]
+    what = f"{dataset.name}, rank {curves.ranks[0]}: nDCG@100 of"
+    small = partial(at_least, "fig1_small_ranks", data=dataset.data)
+    low = partial(at_most, "fig1_capacity", data=dataset.data)
+    return [
+        small(f"{what} the unconstrained model over EDLAE", free / best, NEARLY),
+        small(f"{what} the unconstrained model less Eq. 11", free - constrained, 0),
+        low(f"{what} EDLAE over full rank", best / curves.edlae[-1], LOW),
+    ]
+
+
+def _crossing(dataset: Dataset, curves: Curves) -> list[Check]:
+    """Where the unconstrained model falls behind for good; on Netflix the paper says where."""
+    what = f"{dataset.name}: rank from which on Eq. 11 is better"
+    check = partial(at_most, "fig1_crossing", data=dataset.data)
+    checks = [check(f"{what}, over the full rank", curves.crossing / curves.full, SMALL_RANK)]
+    if dataset.paper == "Netflix":
+        factor = max(curves.crossing / NETFLIX_CROSSING, NETFLIX_CROSSING / curves.crossing)
+        checks.append(check(f"{what}: its factor from 100, either way", factor, 3))
+    return checks

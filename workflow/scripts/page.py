@@ -1,0 +1,42 @@
+from pathlib import Path
+
+import yaml
+
+from lindrop.base.atomic import atomic
+from lindrop.base.reporting import job
+from lindrop.base.yaml_files import read_yaml
+from lindrop.claims.assess import assess
+from lindrop.claims.media import Figure, Table, caption_of
+from lindrop.claims.page import Content, generated, render
+from lindrop.claims.provenance import provenance
+from lindrop.claims.register import read_papers
+from lindrop.papers.steck2020.beside import beside
+
+files, params = snakemake.input, snakemake.params
+results = Path(snakemake.output[0]).parents[1]
+table1 = results / "tables" / "steck2020_table1.csv"
+captions = {Path(file).stem: Path(file) for file in files.captions}
+
+
+def described(file):
+    """Identifier, title, caption and data of a figure or a table."""
+    name = Path(file).stem
+    caption = caption_of(captions.get(name, Path(name)))
+    return name, params.titles[file], caption, Path(file)
+
+
+with job(snakemake.log[0]):
+    config = yaml.safe_load(params.config)
+    checks = [*files.checks, *(file for file in params.deep if file.endswith(".json"))]
+    tables = [Table(*described(file)) for file in params.titles if file.endswith(".html")]
+    measured = any(table.csv == table1 for table in tables)
+    content = Content(
+        [assess(paper, checks) for paper in read_papers(files.claims, files.schema)],
+        [Figure(*described(file)) for file in params.titles if file.endswith(".png")],
+        tables,
+        beside(table1, read_yaml(files.printed), generated(config)) if measured else None,
+        provenance(results / "benchmarks"),
+        config,
+    )
+    with atomic(snakemake.output[0]) as partial:
+        partial.write_text(render(content, Path(files.templates[0]).parent), encoding="utf-8")
