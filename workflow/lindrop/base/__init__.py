@@ -1,1 +1,1 @@
-"""What every other part of the library uses: errors, files, arrays, memory, threads, reports."""
+"""Helpers that every other part of the library uses: errors, files, memory, threads, logs."""

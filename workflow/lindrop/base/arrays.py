@@ -1,4 +1,4 @@
-"""Names for arrays in signatures."""
+"""Type aliases for NumPy arrays in signatures."""
 
 from typing import Any
 

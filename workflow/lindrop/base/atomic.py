@@ -1,4 +1,4 @@
-"""Files that exist only when they are whole."""
+"""Write files that get their final name only once they are complete."""
 
 import glob
 import logging
@@ -13,12 +13,12 @@ logger = logging.getLogger("lindrop")
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """A temporary file in the same folder that becomes `path` only if the block succeeds.
+    """Yield a temporary path in the same folder, renamed to `path` if the block succeeds.
 
-    What a killed job left of the same file is deleted. So is what another process still writes: on
-    a cluster, a job can outlive the Snakemake that started it, and the next one starts it again.
-    The older of the two then leaves the file to the newer one. It does not fail: its Snakemake
-    would delete the outputs of a failed job, which are the newer one's.
+    Temporary files that killed jobs left for the same `path` are deleted. So are those that another
+    process is still writing: on a cluster, a job can outlive the Snakemake run that started it, and
+    the next run starts the job again. The older process then leaves `path` to the newer one without
+    an error, because its Snakemake would delete the outputs of a failed job, here the newer file.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,18 +35,20 @@ def atomic(path: str | Path) -> Iterator[Path]:
             partial.replace(path)
         except FileNotFoundError:
             if _inode(path) == earlier and not _partials(path):
-                raise  # nobody took it away: it was never written
+                raise  # no other job deleted it: the block never wrote it
             logger.info("%s: left to another job that makes it, too", path)
     except OSError as error:
-        error.filename = error.filename or str(path)  # a failed write does not know its file
+        error.filename = error.filename or str(path)  # the error of a failed write names no file
         raise
     finally:
         partial.unlink(missing_ok=True)
 
 
 def _inode(path: Path) -> int | None:
+    """Inode of the file, or None if it does not exist."""
     return path.stat().st_ino if path.exists() else None
 
 
 def _partials(path: Path) -> list[Path]:
+    """Temporary files, of any process, that are meant to become `path`."""
     return list(path.parent.glob(f".{glob.escape(path.name)}.*partial"))

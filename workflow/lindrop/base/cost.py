@@ -1,4 +1,4 @@
-"""What a fit takes: wall-clock seconds and memory."""
+"""Cost of a fit: wall-clock seconds and peak memory."""
 
 import resource
 import sys
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a fit, and the most memory that its process had until then, all included."""
+    """Wall-clock seconds of a fit, and the peak memory in MB of its whole process until then."""
 
     seconds: float
     megabytes: float
@@ -24,10 +24,10 @@ NO_COST = Cost(0.0, 0.0)
 
 
 def peak_bytes(status: Path = Path("/proc/self/status")) -> float:
-    """The most memory that this process had.
+    """Peak resident memory of this process in bytes, from VmHWM of /proc/self/status.
 
-    What `getrusage` says, an exec hands on: of a job it is never less than Snakemake itself has. It
-    counts where the system does not say more.
+    `getrusage` is only the fallback for systems without that file: its value survives an exec, so
+    for a job it is never below the memory of the Snakemake process that started it.
     """
     lines = status.read_text().splitlines() if status.exists() else []
     for line in lines:
@@ -38,13 +38,13 @@ def peak_bytes(status: Path = Path("/proc/self/status")) -> float:
 
 
 class Stopwatch:
-    """Runs from its making on, but not while something that is paused for runs."""
+    """Wall-clock time since construction, minus the time spent in functions wrapped by `paused`."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
 
     def paused(self, work: Callable[P, T]) -> Callable[P, T]:
-        """The same work, whose time does not count."""
+        """Wrap a function so that the time of its calls is not counted."""
 
         def uncounted(*args: P.args, **options: P.kwargs) -> T:
             began = time.perf_counter()
@@ -56,6 +56,6 @@ class Stopwatch:
         return uncounted
 
     def cost(self, earlier: Cost = NO_COST) -> Cost:
-        """With what the same work took before, in another process."""
+        """Cost up to now; `earlier` is the cost of the same work in a previous process."""
         seconds = earlier.seconds + time.perf_counter() - self._start
         return Cost(seconds, max(earlier.megabytes, peak_bytes() / 1e6))

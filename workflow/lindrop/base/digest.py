@@ -1,8 +1,8 @@
-"""Code as a hash: of a script, and of every module of the library that it reaches.
+"""Hash of the code of a script and of every library module that it imports, directly or not.
 
-Snakemake sees that a script changed, but not that what it imports did. This hash, passed as a
-parameter, makes it see that as well, and only for the rules concerned. It is that of the code, not
-of its text: comments, docstrings and layout change nothing.
+Snakemake notices that a script changed, but not that a module imported by it did. With this hash as
+a parameter of a rule, Snakemake also reruns the rule when such a module changes. The hash covers
+the code, not its text: comments, docstrings and layout do not change it.
 """
 
 import ast
@@ -20,20 +20,20 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Code(NamedTuple):
-    """A file's hash, and what it imports: lindrop.module or lindrop.module.name."""
+    """Hash of a file's code, and its imports as `lindrop.module` or `lindrop.module.name`."""
 
     digest: str
     imports: Sequence[str]
 
 
-_known: dict[str, Code] = {}  # by the hash of the text
+_known: dict[str, Code] = {}  # by the hash of the file's text
 _used: set[str] = set()
 
 
 def digest(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -> str:
-    """Hash of the files and of all modules in `root` that they reach, but for some.
+    """First 16 hex digits of the hash of the files and of all modules in `root` they import.
 
-    What can be reached only through a module that is left out does not count either.
+    Modules in `without` are left out, and so is every module imported only by one of those.
     """
     found = hashlib.sha256()
     for file in sorted(reachable(files, root, without)):
@@ -43,7 +43,7 @@ def digest(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -> s
 
 
 def reachable(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -> set[Path]:
-    """The files, and the modules that they import, followed through their imports."""
+    """The files themselves and all modules in `root` that they import, directly or not."""
     left_out, found = set(without), set[Path]()
     todo = list(files)
     while todo:
@@ -55,7 +55,7 @@ def reachable(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -
 
 
 def remember(file: Path) -> None:
-    """Keep what is known of texts in a file: to parse the whole library takes half a second."""
+    """Cache hashes and imports in `file` across runs: parsing the library takes half a second."""
     file = file.absolute()  # the process may end in another folder
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))[_found_by()]
@@ -65,12 +65,13 @@ def remember(file: Path) -> None:
                 for text, (digest, imports) in stored.items()
             }
         )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none yet, or of no use
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # no usable cache yet
         stored = {}
     atexit.register(_store, file, set(stored))
 
 
 def _store(file: Path, stored: set[str]) -> None:
+    """Write the cache of `remember` at exit, unless it already holds every text used."""
     if _used <= stored:
         return
     try:
@@ -78,16 +79,17 @@ def _store(file: Path, stored: set[str]) -> None:
         with atomic(file) as partial:
             content = json.dumps({_found_by(): {text: _known[text] for text in sorted(_used)}})
             partial.write_text(content, encoding="utf-8")
-    except OSError:  # it saves time, no more
+    except OSError:  # the cache only saves time
         return
 
 
 def _found_by() -> str:
-    """What else decides how a text is read: this module, and the version of Python."""
+    """Key of the cache: a hash of this module and of the Python version, which decide the AST."""
     return hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode()).hexdigest()
 
 
 def _code(file: Path) -> Code:
+    """Hash and imports of a Python file, from the cache if its text is known."""
     text = file.read_bytes()
     name = hashlib.sha256(text).hexdigest()
     _used.add(name)
@@ -102,6 +104,7 @@ def _code(file: Path) -> Code:
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
+    """Full names of the library's modules and objects that a file imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.startswith("lindrop."))
@@ -112,7 +115,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 
 def _module_file(name: str, root: Path, importer: Path) -> Path:
-    """The module that `name` is, or is defined in."""
+    """File of the module that `name` refers to or is defined in."""
     parts = name.split(".")
     for length in (len(parts), len(parts) - 1):
         file = root.joinpath(*parts[:length]).with_suffix(".py")

@@ -1,8 +1,8 @@
-"""The exceptions that a user is meant to read."""
+"""Exceptions whose message is written for the user."""
 
 
 class UserError(Exception):
-    """Something the person at the keyboard can put right.
+    """A problem that the user can fix.
 
     The message is one line: what is wrong, where, and what to do about it.
     """
@@ -12,4 +12,4 @@ class UserError(Exception):
 
 
 class Unsolvable(UserError):
-    """A model that cannot be fitted with these parameters; others may do."""
+    """Raised when a model cannot be fitted with these parameters but may be with others."""

@@ -1,34 +1,41 @@
-"""How much memory there is, asked before it is needed."""
+"""Check that enough memory is available before work starts."""
 
 import os
 from pathlib import Path
 
 from lindrop.base.errors import UserError
 
-# limit, usage, and the line of memory.stat with file cache that makes room when asked (v2, v1)
+# files of cgroup v2 and v1: limit, usage, and the line of memory.stat with reclaimable file cache
 CGROUP_FILES = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
-# in the environment of a job that a cluster runs: when it fails, its next attempt gets more memory
+# set in the environment of cluster jobs: if such a job fails, its next attempt gets more memory
 RETRIED = "LINDROP_RETRIED"
 
-COLUMNS, SPARE = 14, 2400  # vectors of a low-rank solver at its peak: per rank, and in any case
+COLUMNS, SPARE = 14, 2400  # float32 vectors of a low-rank solver at its peak: per rank, and fixed
 
 
 def solver_bytes(items: int, largest_rank: int, matrices: int = 1) -> float:
-    """Peak of a fit in float32, beside the interactions; `largest_rank` is 0 at full rank."""
+    """Peak memory in bytes of a fit in float32, without the interactions.
+
+    `largest_rank` is 0 for a full-rank model; `matrices` counts the items × items matrices.
+    """
     columns = COLUMNS * largest_rank + SPARE if largest_rank else 0
     return 4.0 * items * (matrices * items + columns)
 
 
 def job_megabytes(split_bytes: int, items: int, largest_rank: int = 0, matrices: int = 1) -> float:
-    """What a job on X'X asks for: Python, the interactions as read, a solver, and some room."""
+    """Memory in MB that a job on X'X requests from the scheduler.
+
+    The sum covers Python, the interactions as read from a file of `split_bytes`, and the solver's
+    peak (`solver_bytes`) plus 10 %.
+    """
     return 600 + (10 * split_bytes + 1.1 * solver_bytes(items, largest_rank, matrices)) / 1e6
 
 
 def require_memory(bytes_needed: float, what: str) -> None:
-    """Refuse work that cannot fit, before it starts; `what` names it: 'fitting EASE'."""
+    """Raise UserError if the memory is not available; `what` names the work: 'fitting EASE'."""
     available = available_bytes()
     if bytes_needed > available:
         raise UserError(
@@ -38,18 +45,19 @@ def require_memory(bytes_needed: float, what: str) -> None:
 
 
 def available_bytes(root: Path = Path("/")) -> float:
-    """What Linux counts as available, or less where a container or a cluster job has a limit.
+    """Bytes of memory available on this machine and within the limits of a container or a job.
 
-    Infinite where the system does not say (`root` is another one's, in tests).
+    Infinite if the system does not report any; tests pass another `root`.
     """
     room = [_of_machine("MemAvailable:", root), *(room for _, room in _limits(root))]
     return max(0.0, min(room))
 
 
 def retry_gets_more(bytes_needed: float, root: Path = Path("/")) -> bool:
-    """Whether it is the limit of a cluster's job that is in the way, and not the machine.
+    """Whether the memory limit of a cluster job, not the machine, prevents the work.
 
-    The next attempt asks for up to twice as much, which a machine like this one must have.
+    True only if the job is retried with more memory: the next attempt requests up to twice the
+    limit, so a machine like this one must have that much.
     """
     limit, room = min(_limits(root), default=(float("inf"), float("inf")))
     fits_machine = 2 * limit <= _of_machine("MemTotal:", root)
@@ -57,12 +65,13 @@ def retry_gets_more(bytes_needed: float, root: Path = Path("/")) -> bool:
 
 
 def _of_machine(what: str, root: Path) -> float:
+    """Bytes that /proc/meminfo reports for the entry `what`; infinite if it has no such entry."""
     found = [1024.0 * size for key, size in _numbers(root / "proc/meminfo") if key == what]
     return min(found, default=float("inf"))
 
 
 def _limits(root: Path) -> list[tuple[float, float]]:
-    """Of this process's groups: how much each may have, and what is left of that."""
+    """Limit and remaining room, in bytes, of each of this process's cgroups that has a limit."""
     return [
         limit
         for group in _cgroups(root)
@@ -72,7 +81,7 @@ def _limits(root: Path) -> list[tuple[float, float]]:
 
 
 def _cgroups(root: Path) -> list[Path]:
-    """Folders of this process's groups and of all those around them, each with its own limit."""
+    """Folders of this process's cgroups and of their ancestors, each of which can set a limit."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -88,6 +97,7 @@ def _cgroups(root: Path) -> list[Path]:
 
 
 def _limit_of(group: Path, limit: str, usage: str, reclaimable: str) -> tuple[float, float] | None:
+    """Limit and remaining room of one cgroup in bytes, or None if it has no limit."""
     try:
         most, used = int((group / limit).read_text()), int((group / usage).read_text())
     except (OSError, ValueError):  # no such file, or "max"
@@ -97,7 +107,7 @@ def _limit_of(group: Path, limit: str, usage: str, reclaimable: str) -> tuple[fl
 
 
 def _numbers(path: Path) -> list[tuple[str, int]]:
-    """Names and numbers of a file with lines such as 'MemAvailable:  123 kB'."""
+    """Pairs of name and number from a file with lines such as 'MemAvailable:  123 kB'."""
     try:
         lines = path.read_text().splitlines()
     except OSError:

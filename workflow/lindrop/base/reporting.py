@@ -1,4 +1,4 @@
-"""What a long job says while it works, and how it says that it failed."""
+"""Log messages, progress lines and error messages of workflow jobs."""
 
 import errno
 import logging
@@ -16,21 +16,21 @@ logger = logging.getLogger("lindrop")
 
 @contextmanager
 def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
-    """Run one workflow job: its messages go to `log`, its failure is one line there and on stderr.
+    """Run one workflow job: messages go to the file `log`, errors also to standard error.
 
-    `about` names the dataset, so that a line is understood without its context. Errors that a user
-    can put right end the process with exit code 1 and no traceback; anything else is a bug and
-    keeps its traceback, in the log as well.
+    `about` names the dataset at the start of an error message. Errors that a user can fix end the
+    process with exit code 1 and no traceback; any other error is a bug and keeps its traceback, in
+    the log as well.
     """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(log, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
-    logging.raiseExceptions = False  # a log that cannot be written must not hide why
+    logging.raiseExceptions = False  # a failed write to the log must not hide the error itself
     prefix = f"{about}: " if about else ""
     hooks = sys.excepthook, sys.unraisablehook
-    # h5py prints a traceback for every object that it cannot close on a full disk: to the log
+    # on a full disk, h5py prints a traceback for each object that it cannot close: only log it
     sys.excepthook = lambda kind, error, trace: logger.info("while closing: %s", error)
     sys.unraisablehook = lambda ignored: logger.info("while closing: %s", ignored.exc_value)
     try:
@@ -50,7 +50,7 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
         if _disk_is_full(error):
             file = getattr(error, "filename", None) or "an output"
             _report(f"{prefix}disk full while writing {file}: free some space and rerun")
-            os._exit(1)  # HDF5 crashes when it closes, at exit, a file that it could not write
+            os._exit(1)  # at exit, HDF5 would crash on closing a file that it could not write
         if isinstance(error, OSError) and error.filename and error.strerror:
             _report(f"{prefix}{error.filename}: {error.strerror}")
             raise SystemExit(1) from error
@@ -63,7 +63,7 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
 
 
 def _disk_is_full(error: BaseException | None) -> bool:
-    """Whether an error, or one that led to it, is the disk's: HDF5 wraps it in several ways."""
+    """Whether an error or one of its causes is a full disk; HDF5 wraps it in several ways."""
     if error is None:
         return False
     return (
@@ -74,14 +74,15 @@ def _disk_is_full(error: BaseException | None) -> bool:
 
 
 def _report(message: str) -> None:
+    """Write an error message to the log and to standard error."""
     logger.error("error: %s", message)
-    # written at once, even unbuffered: jobs that fail together leave each other's lines whole
+    # one write per line, so that lines of jobs that fail at the same time do not mix
     sys.stderr.write(f"lindrop: error: {message}\n")
     sys.stderr.flush()
 
 
 class Progress:
-    """A line in the log every few seconds: how far, how fast, how long to go."""
+    """Logs a line every `every` seconds with the amount done, the speed and the time left."""
 
     def __init__(self, what: str, total: int | None, *, unit: str = "MB", every: float = 5.0):
         self.what, self.total, self.every = what, total, every
@@ -91,6 +92,7 @@ class Progress:
         self.offset = 0
 
     def advance(self, amount: int) -> None:
+        """Count `amount` more units (bytes if `unit` is MB) and log a line if one is due."""
         self.done += amount
         now = time.monotonic()
         if now - self.last >= self.every:
@@ -98,7 +100,7 @@ class Progress:
             logger.info("%s", self)
 
     def resume_at(self, done: int) -> None:
-        """Start from work that an earlier run already did: it does not count for the speed."""
+        """Set the amount that an earlier run already did; it does not count towards the speed."""
         self.done = self.offset = done
 
     def __str__(self) -> str:
