@@ -1,1 +1,1 @@
-"""Where interactions come from and how they are split."""
+"""Read, download or generate interactions, and split them into training and held-out users."""

@@ -1,4 +1,4 @@
-"""Open the ratings inside whatever holds them: a zip, a gzip, a folder or the plain file."""
+"""Open the text files inside a zip archive, a gzip file, a folder or a plain file."""
 
 import gzip
 import io
@@ -24,17 +24,17 @@ NOT_TEXT = {
     b"\x89HDF": "an HDF5 file, not a text",
 }
 UNSUPPORTED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"7z\xbc\xaf": "7-zip"}
-HEAD_BYTES = 512  # enough to tell what a file is
+HEAD_BYTES = 512  # from the start of a file, enough to recognise its type
 TAR_MAGIC = b"ustar"
 TAR_MAGIC_AT = 257
-ENCRYPTED = 0x1  # flag bit of a zip member
+ENCRYPTED = 0x1  # flag bit of an encrypted zip member
 REMEDY = "replace it by a good copy, or delete it if lindrop downloaded it, and rerun"
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
 
 
 @dataclass(frozen=True)
 class Member:
-    """One readable text: its name for messages, its uncompressed size if known, how to open it."""
+    """A text file that can be opened: its name for messages and its uncompressed size if known."""
 
     name: str
     size: int | None
@@ -42,10 +42,10 @@ class Member:
 
 
 def members(path: Path, wanted: str, described: str) -> list[Member]:
-    """The texts in `path` whose file name matches the regular expression `wanted`, by name.
+    """The text files in `path` whose name matches the regular expression `wanted`, sorted by name.
 
-    A plain or gzipped file is taken whatever its name: the user pointed at it. `described` is
-    `wanted` for people.
+    A plain or gzipped file is accepted under any name, because the user chose it. Error messages
+    show `described` instead of the regular expression.
     """
     if path.is_dir():
         below = (file for file in sorted(path.rglob("*")) if file.is_file())
@@ -62,7 +62,7 @@ def members(path: Path, wanted: str, described: str) -> list[Member]:
 
 
 def only_member(path: Path, wanted: str, described: str) -> Member:
-    """The one text of `members`; several are refused, since the first is a guess."""
+    """The one text file that `members` finds; UserError if it finds several."""
     found = members(path, wanted, described)
     if len(found) > 1:
         names = ", ".join(member.name for member in found[:5]) + (", …" if found[5:] else "")
@@ -72,12 +72,14 @@ def only_member(path: Path, wanted: str, described: str) -> Member:
 
 
 def _is_wanted(name: str, wanted: str) -> bool:
-    """By the last part of the name; `._x` is what macOS adds beside every x."""
+    """Whether the last part of a path matches `wanted`; the `._x` files of macOS never do."""
     last = name.rpartition("/")[2]
     return not last.startswith("._") and bool(re.fullmatch(wanted, last, re.IGNORECASE))
 
 
 def _zip_members(path: Path, wanted: str) -> list[Member]:
+    """Members of a zip archive whose file name matches `wanted`, sorted by name."""
+
     def opener(info: zipfile.ZipInfo) -> Callable[[], Any]:
         return lambda: zipfile.ZipFile(path).open(info)
 
@@ -93,6 +95,7 @@ def _zip_members(path: Path, wanted: str) -> list[Member]:
 
 
 def _single(path: Path) -> Member:
+    """The Member of a plain or gzipped text file; UserError for any other type of file."""
     head = first_bytes(path)
     if not head:
         raise UserError(f"{path}: the file is empty")
@@ -120,23 +123,24 @@ def _single(path: Path) -> Member:
 
 
 def is_web_page(head: bytes) -> bool:
-    """Told by the first bytes: what a server sends instead of a file that it does not have."""
+    """Whether a file that starts with `head` is HTML, as servers send for a missing file."""
     return head.lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 def is_tar(head: bytes) -> bool:
-    """Told by the first bytes, decompressed."""
+    """Whether a file that starts with `head` (decompressed) is a tar archive."""
     return head[TAR_MAGIC_AT:].startswith(TAR_MAGIC)
 
 
 def first_bytes(path: Path) -> bytes:
+    """The first HEAD_BYTES bytes of a file."""
     with path.open("rb") as file:
         return file.read(HEAD_BYTES)
 
 
 @contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Turn the many ways in which an archive fails into one clear line."""
+    """Turn any error of reading an archive into a UserError that names the archive."""
     try:
         yield
     except NotImplementedError as error:  # a zip written with Deflate64 or the like
@@ -146,14 +150,14 @@ def readable(name: str) -> Iterator[None]:
         ) from error
     except (*DAMAGED, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk, not the archive
+            raise  # a fault of the disk, not of the archive
         raise UserError(
             f"{name}: the archive is damaged or cut short ({error}); {REMEDY}"
         ) from error
 
 
 class Counted(io.RawIOBase):
-    """A stream that reports what was read of it."""
+    """A readable stream that reports the number of bytes read to a Progress."""
 
     def __init__(self, stream: Any, progress: Progress):
         self.stream, self.progress = stream, progress
@@ -174,7 +178,7 @@ class Counted(io.RawIOBase):
 
 @contextmanager
 def opened(member: Member) -> Iterator[Counted]:
-    """Read a member with a progress line, damage reported by name."""
+    """Open a member for reading, with progress lines in the log; damage raises a UserError."""
     with readable(member.name):
         stream = Counted(member.open(), Progress(f"reading {member.name}", member.size))
         try:

@@ -1,7 +1,7 @@
-"""Delimited text and parquet into interactions, at the speed of Arrow's parsers.
+"""Read delimited text and parquet files into interactions with Arrow's parsers.
 
-Ids are read as text and dictionary-encoded while parsing, so that `007` stays `007` and
-nothing per row ever reaches Python. Only a bad file is read again, slowly, to name the line.
+Ids are read as text and dictionary-encoded while parsing, so that `007` stays `007` and no Python
+object is made per row. Only a bad file is read again, slowly, to name the line.
 """
 
 import csv
@@ -29,19 +29,20 @@ ID = pa.dictionary(pa.int32(), pa.string())
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what; `rating` is read only where a threshold needs it."""
+    """Names of the columns; `rating` is read only if there is a rating threshold."""
 
     user: str
     item: str
     rating: str | None = None
 
     def wanted(self) -> list[str]:
+        """Names of the columns to read."""
         return [self.user, self.item, *([self.rating] if self.rating else [])]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text is laid out: `names` is None where the first line is a header."""
+    """Format of a delimited text; `names` is None if its first line names the columns."""
 
     delimiter: str
     names: Sequence[str] | None
@@ -55,7 +56,7 @@ TSV = Layout("\t", None, quoted=True)
 def read_text(
     path: Path, layout: Layout, columns: Columns, min_rating: float | None
 ) -> Interactions:
-    """A csv or tsv of your own, plain, gzipped or alone in a zip."""
+    """Read interactions from a csv or tsv file, plain, gzipped or as the only text in a zip."""
     member = only_member(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")
     return read_member(member, layout, columns, min_rating)
 
@@ -63,7 +64,7 @@ def read_text(
 def read_member(
     member: Member, layout: Layout, columns: Columns, min_rating: float | None
 ) -> Interactions:
-    """One text of known layout."""
+    """Read interactions from one text file of known layout."""
     if min_rating is None:
         columns = Columns(columns.user, columns.item)
     _require(columns, _header(member, layout), member.name)
@@ -79,7 +80,7 @@ def read_member(
 
 
 def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Interactions:
-    """A parquet file; ids may be integers or strings."""
+    """Read interactions from a parquet file, whose ids may be integers or strings."""
     if min_rating is None:
         columns = Columns(columns.user, columns.item)
     arrays: dict[str, list[pa.Array]] = {name: [] for name in columns.wanted()}
@@ -99,6 +100,7 @@ def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Inte
 
 
 def _as_id(values: pa.Array, name: str, path: Path) -> pa.Array:
+    """Ids as dictionary-encoded strings; UserError if they are no integers or strings, or empty."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if not (pa.types.is_integer(values.type) or _is_text(values.type)):
@@ -117,6 +119,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _as_rating(values: pa.Array, path: Path) -> pa.Array:
+    """Ratings as float64; UserError if the column holds no numbers."""
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise UserError(f"{path}: the rating column holds {values.type}, not numbers")
     return values.cast(pa.float64(), safe=False)  # whole numbers beyond 2⁵³ are rounded
@@ -131,7 +134,7 @@ def from_table(
 ) -> Interactions:
     """Interactions from parsed columns; rows whose rating is not above `min_rating` are dropped.
 
-    `place` says where row r (from 0) stands in its file; only a complaint calls it.
+    `place(r)` describes the position of row r (from 0) in its file; only error messages use it.
     """
     if table.num_rows == 0:
         raise UserError(f"{where}: the file holds no rows")
@@ -149,7 +152,7 @@ def from_table(
             row = int(np.argmin(np.isfinite(rating)))
             raise UserError(
                 f"{where}, {place(row)}: the rating is missing or not a finite number; "
-                "mend or remove the row"
+                "correct or remove the row"
             )
         keep = rating > min_rating
         user, item = user[keep], item[keep]
@@ -157,6 +160,7 @@ def from_table(
 
 
 def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
+    """Parse the wanted columns of a text; UserError with the line number if that fails."""
     parse = pa.csv.ParseOptions(
         delimiter=layout.delimiter,
         quote_char='"' if layout.quoted else False,
@@ -180,7 +184,7 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
         return read(threads=True)
     except pa.ArrowInvalid:
         pass
-    # The parallel reader does not say where it stopped; the sequential one does.
+    # Only the sequential reader reports where it stopped, so a bad file is read once more.
     try:
         return read(threads=False)
     except pa.ArrowInvalid as error:
@@ -188,6 +192,7 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
 
 
 def _require(columns: Columns, present: Sequence[str], where: str) -> None:
+    """Raise UserError unless each wanted column is present exactly once."""
     shown = ", ".join(repr(name[:40]) for name in present[:20]) + (", …" if present[20:] else "")
     for count, problem in ((0, "no column named"), (2, "more than one column named")):
         names = [repr(name) for name in columns.wanted() if min(present.count(name), 2) == count]
@@ -197,7 +202,7 @@ def _require(columns: Columns, present: Sequence[str], where: str) -> None:
 
 
 def _hint(columns: Columns, present: Sequence[str]) -> str:
-    """What may have been meant: another separator, or a column of nearly that name."""
+    """End of an error message: suggest another separator, or a column with a similar name."""
     for separator, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas"), ("|", "bars")):
         if len(present) == 1 and separator in present[0]:
             return f": separated by {name}? csv needs commas, tsv needs tabs"
@@ -208,6 +213,7 @@ def _hint(columns: Columns, present: Sequence[str]) -> str:
 
 
 def _header(member: Member, layout: Layout) -> list[str]:
+    """Column names of a text: those of its layout, or the fields of its first line."""
     if layout.names:
         return list(layout.names)
     with opened(member) as stream:
@@ -219,7 +225,7 @@ def _header(member: Member, layout: Layout) -> list[str]:
 
 
 def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) -> str:
-    """Arrow's complaint in the words of somebody who has the file open in an editor."""
+    """Error message for a line that Arrow cannot parse, with the line number where known."""
     row = re.search(r"Row #(\d+)", message)
     where = member.name
     if row:
@@ -229,22 +235,22 @@ def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) ->
         return f"{where}: not UTF-8 text; convert the file to UTF-8"
     if value := re.search(r"invalid value '(.*)'", message, re.DOTALL):
         return (
-            f"{where}: the rating {value[1]!r} is not a number; mend the line, or set "
+            f"{where}: the rating {value[1]!r} is not a number; correct the line, or set "
             f"`rating` to the column of ratings (now {columns.rating!r})"
         )
     if "straddling object" in message:
         return (
             f"{where}: a line longer than {BLOCK_BYTES >> 20} MB, or a quote that is never closed; "
-            "mend the quotes"
+            "correct the quotes"
         )
     if counts := re.search(r"Expected (\d+) columns, got (\d+)", message):
-        return f"{where}: {counts[2]} columns instead of {counts[1]}; mend or remove the line"
+        return f"{where}: {counts[2]} columns instead of {counts[1]}; correct or remove the line"
     detail = f" in column {column[1]}" if column else ""
     return f"{where}: cannot be parsed{detail} ({message.splitlines()[0]})"
 
 
 def _line_of_row(member: Member, layout: Layout, row: int) -> int:
-    """Line (from 1) on which the row-th (from 0) row ends; empty lines are no rows."""
+    """Line number (from 1) on which row `row` (from 0) ends; empty lines do not count as rows."""
     with opened(member) as stream:
         text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", newline="")
         quotes: Any = {} if layout.quoted else {"quoting": csv.QUOTE_NONE}
@@ -254,5 +260,5 @@ def _line_of_row(member: Member, layout: Layout, row: int) -> int:
                 if number == row:
                     break
         except csv.Error:
-            pass  # a field of over 100 kB: a quote that is never closed starts about here
+            pass  # a field of over 100 kB: probably a quote that starts about here is never closed
         return reader.line_num

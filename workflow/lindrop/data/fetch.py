@@ -1,7 +1,7 @@
-"""Get a published archive once, whole and verified, over a network that fails.
+"""Download published files over an unreliable network and verify them.
 
-A partial download is kept beside its destination and resumed by HTTP range; only a file of
-the stated size and checksum gets its final name.
+A partial download is kept beside its destination and resumed by an HTTP range request; only a file
+with the stated size and checksum gets its final name.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.data.archives import first_bytes, is_web_page
 
-BLOCK_BYTES = 1 << 16  # a broken connection loses the block that it broke in
+BLOCK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
 ATTEMPTS = 6
-TIMEOUT = (20, 60)  # seconds to connect, and without a single byte
+TIMEOUT = (20, 60)  # seconds to wait for the connection, and for the next byte
 WORTH_A_RETRY = {408, 425, 429}
 WEB_PAGE = "a web page instead of the file"
 HEADERS = {"User-Agent": "lindrop", "Accept-Encoding": "identity"}
@@ -30,23 +30,23 @@ HEADERS = {"User-Agent": "lindrop", "Accept-Encoding": "identity"}
 
 @dataclass(frozen=True)
 class Expected:
-    """What the publisher states about a file; None where nothing was published."""
+    """Published size and checksums of a file; None where nothing was published."""
 
     bytes: int | None = None
     sha256: str | None = None
     md5: str | None = None
 
     def proof(self) -> str | None:
-        """Name of the checksum that identifies the file, if one is stated: size proves nothing."""
+        """Name of the stated checksum that proves the file, or None; a size proves nothing."""
         return "sha256" if self.sha256 else "md5" if self.md5 else None
 
 
 class MirrorError(Exception):
-    """An address that will not do; the next one may."""
+    """Raised when an address cannot deliver the file; the next address is tried."""
 
 
 class PassingError(Exception):
-    """A passing fault of the network or the server."""
+    """Raised for a temporary fault of the network or the server; the download is retried."""
 
 
 def fetch(
@@ -55,7 +55,7 @@ def fetch(
     expected: Expected,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Download the first of `urls` that delivers the expected file, unless it is there already."""
+    """Download the expected file from the first of `urls` that has it, unless it exists already."""
     destination.parent.mkdir(parents=True, exist_ok=True)
     if destination.exists() and expected.proof() and mismatch(destination, expected) is None:
         logger.info("%s is there already and as published", destination)
@@ -70,14 +70,15 @@ def fetch(
             failures.append(f"{url}: {error}")
     raise UserError(
         f"cannot download {destination.name} ({'; '.join(failures)}); check the "
-        "network, the address and what the entry states of the file, or put the file somewhere and "
-        "set `path` or `data_dir`"
+        "network, the address and the size and checksums in its entry, or download the file "
+        "yourself and set `path` or `data_dir`"
     )
 
 
 def _from_mirror(
     url: str, destination: Path, expected: Expected, sleep: Callable[[float], None]
 ) -> None:
+    """Download from one address, with retries; MirrorError if it does not deliver the file."""
     part = Partial(destination, url)
     failures, problem, most = 0, "", part.usable(expected)
     while failures < ATTEMPTS:
@@ -90,7 +91,7 @@ def _from_mirror(
             _download(url, part, expected)
         except PassingError as fault:
             problem, have = str(fault), part.usable(expected)
-            # more than ever before is progress; a server that starts over each time makes none
+            # only more bytes than ever before are progress: a server may start over each time
             failures, most = (1, have) if have > most else (failures + 1, most)
             continue
         problem = mismatch(part.path, expected) or ""
@@ -98,14 +99,14 @@ def _from_mirror(
             part.finish()
             return
         part.discard()
-        if not resumed_at:  # a download in one go is what the server has: asking again is no use
+        if not resumed_at:  # the whole file came in one go: asking again gives the same
             raise MirrorError(problem)
         failures += 1
-    raise MirrorError(f"gave up after {ATTEMPTS} attempts without a byte more: {problem}")
+    raise MirrorError(f"gave up after {ATTEMPTS} attempts without progress: {problem}")
 
 
 class Partial:
-    """A download in progress: the bytes so far from one address, and of which version they are."""
+    """An unfinished download from one address: the bytes so far and the version they belong to."""
 
     def __init__(self, destination: Path, url: str):
         self.destination = destination
@@ -114,16 +115,17 @@ class Partial:
         self.label = destination.with_name(f".{destination.name}.{of_url}.part-version")
 
     def usable(self, expected: Expected) -> int:
-        """Bytes that can be kept: if the server named their version, or a checksum will tell."""
+        """Number of bytes to resume from; 0 if neither a version nor a checksum can verify them."""
         if not self.path.exists() or not (self.version() or expected.proof()):
             return 0
         return self.path.stat().st_size
 
     def version(self) -> str:
-        """The entity tag or date under which the server gave these bytes, if it gave one."""
+        """ETag or Last-Modified date that the server sent with these bytes, or an empty string."""
         return self.label.read_text(encoding="utf-8") if self.label.exists() else ""
 
     def start(self, response: requests.Response) -> None:
+        """Begin with no bytes and record the version that the response names."""
         tag = response.headers.get("ETag", "")
         version = tag if tag and not tag.startswith("W/") else ""
         version = version or response.headers.get("Last-Modified", "")
@@ -131,6 +133,7 @@ class Partial:
         self.path.write_bytes(b"")
 
     def finish(self) -> None:
+        """Give the file its final name and delete partial downloads from other addresses."""
         with self.path.open("rb+") as file:
             os.fsync(file.fileno())
         self.path.replace(self.destination)
@@ -138,12 +141,13 @@ class Partial:
             leftover.unlink()
 
     def discard(self) -> None:
+        """Delete the partial download."""
         self.path.unlink(missing_ok=True)
         self.label.unlink(missing_ok=True)
 
 
 def _download(url: str, part: Partial, expected: Expected) -> None:
-    """Bring the partial file to its full length, or say why not."""
+    """Complete the partial file with one request, or raise MirrorError or PassingError."""
     have = part.usable(expected)
     headers = dict(HEADERS)
     if have:
@@ -171,18 +175,20 @@ def _download(url: str, part: Partial, expected: Expected) -> None:
 
 
 def _continues(response: requests.Response, have: int) -> bool:
-    """Whether an answer 206 starts where we stopped; other answers start at the beginning."""
+    """Whether a response can be used: a partial one (status 206) must start at byte `have`."""
     if response.status_code != 206:
         return True
     return response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
 
 
 def _length_of_range(response: requests.Response) -> int | None:
+    """Total length of the file in bytes that a Content-Range header states, or None."""
     length = response.headers.get("Content-Range", "").rpartition("/")[2]
     return int(length) if length.isdigit() else None
 
 
 def _check_status(response: requests.Response) -> None:
+    """Raise MirrorError or PassingError unless the response is a file."""
     answer = f"the server answered {response.status_code} {response.reason}"
     if response.status_code >= 500 or response.status_code in WORTH_A_RETRY:
         raise PassingError(answer)
@@ -193,6 +199,7 @@ def _check_status(response: requests.Response) -> None:
 
 
 def _receive(response: requests.Response, part: Partial, have: int, expected: Expected) -> None:
+    """Append the body of a response to the partial file; `have` bytes are there already."""
     length = response.headers.get("Content-Length")
     total = have + int(length) if length else None
     if total and expected.bytes and total != expected.bytes:
@@ -207,7 +214,7 @@ def _receive(response: requests.Response, part: Partial, have: int, expected: Ex
     progress = Progress(f"downloading {part.destination.name}", total)
     progress.resume_at(have)
     with part.path.open("ab") as file:
-        # as sent: an archive labelled with Content-Encoding must not be unpacked on the way
+        # not decoded: a gzip archive sent with Content-Encoding must not be unpacked on the way
         for block in response.raw.stream(BLOCK_BYTES, decode_content=False):
             file.write(block)
             progress.advance(len(block))
@@ -217,13 +224,13 @@ def _receive(response: requests.Response, part: Partial, have: int, expected: Ex
 
 
 def _cause(error: BaseException) -> str:
-    """What was wrong in the first place: requests wraps it several times."""
+    """Message of the innermost cause of an error, which requests wraps several times."""
     inner = error.__cause__ or error.__context__
     return _cause(inner) if inner else " ".join(str(error).split()) or type(error).__name__
 
 
 def mismatch(path: Path, expected: Expected, found: dict[str, str] | None = None) -> str | None:
-    """What is wrong with a file, or None if it is as published; `found` are its checksums."""
+    """How a file differs from what is published, or None; `found` are its checksums if known."""
     size = path.stat().st_size
     if is_web_page(first_bytes(path)):
         return WEB_PAGE
@@ -239,7 +246,7 @@ def mismatch(path: Path, expected: Expected, found: dict[str, str] | None = None
 
 
 def checksums(path: Path) -> dict[str, str]:
-    """SHA-256 and MD5 of a file, read once."""
+    """SHA-256 and MD5 of a file as hex digits, from one pass over it."""
     digests = {name: hashlib.new(name, usedforsecurity=False) for name in ("sha256", "md5")}
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -249,16 +256,16 @@ def checksums(path: Path) -> dict[str, str]:
 
 
 def files_below(path: Path) -> list[Path]:
-    """The file itself, or all files of a folder by name; FileNotFoundError if there is neither."""
+    """The file itself, or all files below a folder in order; FileNotFoundError if it is missing."""
     path.stat()
     return [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
 
 
 def receipt(path: Path, expected: Expected) -> dict[str, Any]:
-    """Check a local or downloaded file against what is published and write down what it is.
+    """Check a file against what is published; return its name, size, SHA-256 and proof.
 
-    Of a folder the digest is that of its files' names and digests; no checksum is published for
-    one.
+    `verified_by` is the checksum that proves the file. A folder has no published checksum; its
+    SHA-256 is that of the names and SHA-256 digests of its files.
     """
     digests = {file: checksums(file) for file in files_below(path)}
     if path.is_file() and (problem := mismatch(path, expected, digests[path])):
@@ -278,5 +285,6 @@ def receipt(path: Path, expected: Expected) -> dict[str, Any]:
 
 
 def _of_all(folder: Path, digests: dict[Path, dict[str, str]]) -> str:
+    """SHA-256 of a folder: of the relative names and SHA-256 digests of its files."""
     lines = [f"{file.relative_to(folder)} {each['sha256']}\n" for file, each in digests.items()]
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Every format that a dataset can come in, behind one call."""
+"""Read a dataset in any supported format with one function."""
 
 from pathlib import Path
 
@@ -20,10 +20,10 @@ def read_interactions(
     item: str = "item",
     rating: str | None = None,
 ) -> Interactions:
-    """Read implicit feedback: the published archives or a table of your own.
+    """Read implicit feedback from a published archive or from a table of your own.
 
-    `min_rating` keeps ratings strictly greater than it (docs/protocol.md, step 1); `user`, `item`
-    and `rating` name the columns of a csv, tsv or parquet file.
+    Only ratings strictly greater than `min_rating` are kept (docs/protocol.md, step 1). `user`,
+    `item` and `rating` name the columns of a csv, tsv or parquet file.
     """
     path = Path(path)
     if not path.exists():

@@ -1,4 +1,4 @@
-"""Images with labels from 0 to 9, as published: MNIST (idx files), CIFAR-10 (pickles in a tar)."""
+"""Read published images with labels 0 to 9: MNIST (idx files) and CIFAR-10 (pickles in a tar)."""
 
 import gzip
 import io
@@ -16,12 +16,12 @@ from lindrop.data.tars import tar_members
 
 Bytes = npt.NDArray[np.uint8]
 
-UNSIGNED_BYTES = 0x08  # the type of an idx file's entries, beside its number of axes
-SIDE = 28
+UNSIGNED_BYTES = 0x08  # type of the entries, in the magic number of an idx file
+SIDE = 28  # pixels of an MNIST image in each direction
 CIFAR_SHAPE = 3, 32, 32  # colours, rows, columns
 BATCHES = [f"data_batch_{number}" for number in range(1, 6)]
-NO_NAME = r"(?!)"  # of tars inside the tar
-ARRAY_PARTS = {  # what the pickles call, and what it is today
+NO_NAME = r"(?!)"  # matches no name: the archive holds no nested tar
+ARRAY_PARTS = {  # functions that the pickles name, and what replaces them in today's NumPy
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
@@ -29,7 +29,7 @@ ARRAY_PARTS = {  # what the pickles call, and what it is today
 
 
 def read_published(name: str, files: Mapping[str, Path]) -> tuple[Bytes, Bytes]:
-    """Images and labels of a published set, of its files by name."""
+    """Images and labels of a published set; `files` are the reader's arguments by name."""
     readers: dict[str, Callable[..., tuple[Bytes, Bytes]]] = {
         "mnist": read_mnist,
         "cifar10": read_cifar10,
@@ -38,9 +38,9 @@ def read_published(name: str, files: Mapping[str, Path]) -> tuple[Bytes, Bytes]:
 
 
 def read_mnist(images: Path, labels: Path, first: int | None = None) -> tuple[Bytes, Bytes]:
-    """N×28×28 grey levels and N digits from a pair of idx.gz files; only the `first` ones if given.
+    """N×28×28 grey levels and N labels from a pair of idx.gz files; only the `first` if given.
 
-    Fashion-MNIST comes in the same form.
+    Fashion-MNIST is published in the format of MNIST and can be read, too.
     """
     count, pixels = _read_idx(images, (SIDE, SIDE), first)
     labelled, digits = _read_idx(labels, (), first)
@@ -53,7 +53,7 @@ def read_mnist(images: Path, labels: Path, first: int | None = None) -> tuple[By
 
 
 def read_cifar10(archive: Path, first: int | None = None) -> tuple[Bytes, Bytes]:
-    """N×3×32×32 colours and N classes: training batches 1 to 5 of cifar-10-python.tar.gz."""
+    """N×3×32×32 colours and N labels from training batches 1 to 5 of cifar-10-python.tar.gz."""
     _require_gzip(archive)
     batches = {}
     with readable(str(archive)), gzip.open(archive) as stream:
@@ -66,7 +66,7 @@ def read_cifar10(archive: Path, first: int | None = None) -> tuple[Bytes, Bytes]
 
 
 def _read_idx(path: Path, shape: tuple[int, ...], first: int | None) -> tuple[int, Bytes]:
-    """How many entries of `shape` the file announces, and the first of them."""
+    """Number of entries that an idx file states, and the entries (all, or the `first`)."""
     _require_gzip(path)
     magic = (UNSIGNED_BYTES << 8) + 1 + len(shape)
     with readable(str(path)), gzip.open(path) as stream:
@@ -82,11 +82,13 @@ def _read_idx(path: Path, shape: tuple[int, ...], first: int | None) -> tuple[in
 
 
 def _read_numbers(stream: gzip.GzipFile, count: int) -> list[int]:
+    """The next `count` big-endian 32-bit numbers of the stream."""
     numbers: list[int] = np.frombuffer(_read_exactly(stream, 4 * count), ">u4").tolist()
     return numbers
 
 
 def _read_exactly(stream: gzip.GzipFile, size: int) -> bytearray:
+    """The next `size` bytes; EOFError if there are fewer."""
     content = bytearray(stream.read(size))
     if len(content) < size:
         raise EOFError(f"{size - len(content)} bytes are missing")
@@ -94,6 +96,7 @@ def _read_exactly(stream: gzip.GzipFile, size: int) -> bytearray:
 
 
 def _read_batch(name: str, content: bytes, first: int | None) -> tuple[Bytes, Bytes]:
+    """Images and labels of one pickled batch of CIFAR-10; only the `first` if given."""
     try:
         batch = _ArraysOnly(io.BytesIO(content), encoding="bytes").load()
         pixels, labels = batch[b"data"], np.array(batch[b"labels"], np.uint8)
@@ -105,7 +108,7 @@ def _read_batch(name: str, content: bytes, first: int | None) -> tuple[Bytes, By
 
 
 class _ArraysOnly(pickle.Unpickler):
-    """Reads what the format needs: a pickle that names anything else may run it."""
+    """Unpickler that refuses all but NumPy arrays, since a pickle can run any function it names."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in ARRAY_PARTS:
@@ -114,6 +117,7 @@ class _ArraysOnly(pickle.Unpickler):
 
 
 def _require_gzip(path: Path) -> None:
+    """Raise UserError if the file is not gzipped."""
     head = first_bytes(path)
     if is_web_page(head):
         raise UserError(f"{path}: a web page, not the file; download it anew and rerun")
@@ -122,6 +126,7 @@ def _require_gzip(path: Path) -> None:
 
 
 def _checked(path: Path, images: Bytes, labels: Bytes, first: int | None) -> tuple[Bytes, Bytes]:
+    """The images and labels, if they are at least `first` and the labels are 0 to 9."""
     if first is not None and len(images) < first:
         raise UserError(f"{path}: {first} images asked for, {len(images)} are there; ask for fewer")
     if labels.max(initial=0) > 9:

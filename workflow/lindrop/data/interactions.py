@@ -1,4 +1,4 @@
-"""Implicit feedback as the file gave it: who, what, in which order."""
+"""Implicit feedback: pairs of a user and an item, in the order of the file."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ CANONICAL_DECIMAL = "^(0|[1-9][0-9]*)$"
 
 @dataclass(frozen=True)
 class RawCounts:
-    """Size of a file before anything was filtered; published archives are recognised by it."""
+    """Numbers of rows, users and items of a file before filtering, which identify its version."""
 
     rows: int
     users: int
@@ -26,9 +26,10 @@ class RawCounts:
 
 @dataclass(frozen=True)
 class Interactions:
-    """Events in file order; user and item codes are ranks in the protocol's order of raw ids.
+    """Events (user, item) in file order, as integer codes.
 
-    Rows rated `min_rating` or less are gone; None means that every row was kept.
+    `user_ids[code]` and `item_ids[code]` are the raw ids, in the order of `id_order`. Rows rated
+    `min_rating` or less were dropped; None means that every row was kept.
     """
 
     user: Codes
@@ -49,9 +50,9 @@ class Interactions:
 def id_order(ids: pa.StringArray) -> npt.NDArray[np.int64]:
     """Positions that sort `ids` as the published code does (docs/protocol.md, step 3).
 
-    Integers sort as integers only if every id is in canonical decimal form; otherwise
-    all are strings. A canonical decimal sorts by its length, then by its digits, so no
-    id is ever converted (and none can overflow).
+    Ids sort as integers only if every id is in canonical decimal form, otherwise as strings.
+    Canonical decimals are sorted by length, then by digits, so no id is converted to an integer
+    and none can overflow.
     """
     keys = {"id": ids}
     by = [("id", "ascending")]
@@ -65,7 +66,7 @@ def id_order(ids: pa.StringArray) -> npt.NDArray[np.int64]:
 
 
 def rank_by_id(codes: Codes, ids: pa.StringArray) -> tuple[Codes, Ids]:
-    """Recode so that code k means the k-th smallest raw id."""
+    """Codes renumbered so that code k means the k-th raw id in order, and the sorted ids."""
     order = id_order(ids)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -81,14 +82,14 @@ def from_codes(
     min_rating: float | None,
     raw: RawCounts,
 ) -> Interactions:
-    """Interactions from codes into arbitrarily ordered id lists."""
+    """Interactions from codes that index id lists in any order."""
     user, sorted_users = rank_by_id(user, user_ids)
     item, sorted_items = rank_by_id(item, item_ids)
     return Interactions(user, item, sorted_users, sorted_items, min_rating, raw)
 
 
 def unified(column: pa.ChunkedArray, what: str, where: str) -> tuple[Codes, pa.StringArray]:
-    """Codes and ids of a dictionary-encoded column; ids that no text file can carry are refused."""
+    """Codes and ids of a dictionary-encoded column; UserError if an id has control characters."""
     column = column.unify_dictionaries()
     ids = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.string())
     broken = pc.match_substring_regex(ids, r"[\x00-\x08\x0a-\x1f\x7f]")

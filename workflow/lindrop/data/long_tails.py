@@ -1,4 +1,4 @@
-"""How unevenly interactions are spread over items and users."""
+"""Table and figure of how unevenly interactions are spread over items and users."""
 
 from collections.abc import Sequence
 
@@ -19,13 +19,13 @@ STYLES = ["-", "--", ":", "-."]
 
 
 def data(splits: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
-    """The curves of every dataset, from the files of their splits."""
+    """Curves of all datasets, from the paths of their split.h5 files and their names."""
     datasets = zip(names, splits, strict=True)
     return pd.concat([curves(name, read_split(file)) for name, file in datasets])
 
 
 def curves(name: str, split: Split) -> pd.DataFrame:
-    """Interactions of the k-th most popular item and the k-th most active user, all parts."""
+    """Interactions of the k-th most popular item and the k-th most active user, whole split."""
     parts = split.parts().values()
     counts = {
         "items": np.bincount(np.concatenate([part.sid for part in parts])),
@@ -35,6 +35,7 @@ def curves(name: str, split: Split) -> pd.DataFrame:
 
 
 def _curve(name: str, side: str, count: np.ndarray) -> pd.DataFrame:
+    """Rows of one curve: about POINTS ranks and the interactions at each."""
     falling = np.sort(count[count > 0])[::-1]
     rank = np.unique(np.geomspace(1, len(falling), POINTS).round().astype(int))
     frame = {"dataset": name, "of": side, "rank": rank, "interactions": falling[rank - 1]}
@@ -42,7 +43,7 @@ def _curve(name: str, side: str, count: np.ndarray) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Rank against interactions, both logarithmic: items on the left, users on the right."""
+    """Interactions against rank, both logarithmic: items on the left, users on the right."""
     figure, axes = panels(2)
     for axis, (side, (rank, height)) in zip(axes, SIDES.items(), strict=True):
         curves = data[data["of"] == side].groupby("dataset", sort=False)

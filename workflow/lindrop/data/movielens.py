@@ -1,4 +1,4 @@
-"""MovieLens 100K, 1M, 20M, 25M, 32M and the small sets: three layouts in fifteen years."""
+"""Read MovieLens 100K, 1M, 20M, 25M, 32M and the small sets, which have three layouts."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from lindrop.data.delimited import CSV, Columns, Layout, read_member
 from lindrop.data.interactions import Interactions
 
 COLUMNS = Columns("userId", "movieId", "rating")
-# `user::item::rating::time`, seen by a parser of one-byte delimiters as every other column empty
+# `user::item::rating::time`: split at each single colon, every second column is empty
 RATINGS_DAT = Layout(":", ["userId", "", "movieId", " ", "rating", "  ", "time"], quoted=False)
 U_DATA = Layout("\t", ["userId", "movieId", "rating", "time"], quoted=False)
 
@@ -17,13 +17,13 @@ DESCRIBED = "ratings.csv, ratings.dat or u.data"
 
 
 def read(path: Path, min_rating: float | None) -> Interactions:
-    """The ratings of any MovieLens archive, or the plain ratings file from inside it."""
+    """Read a MovieLens archive, or the plain ratings file from inside it."""
     member = only_member(path, FILES, DESCRIBED)
     return read_member(member, _layout(member), COLUMNS, min_rating)
 
 
 def _layout(member: Member) -> Layout:
-    """Told by the first line: people rename files."""
+    """Layout recognised by the first line, since files may have been renamed."""
     with opened(member) as stream:
         line = stream.read(4096).split(b"\n", 1)[0]
     if not line:

@@ -1,4 +1,4 @@
-"""The Million Song Dataset's Taste Profile: user, song and play count, tab-separated."""
+"""Read the Million Song Dataset's Taste Profile: user, song and play count, tab-separated."""
 
 from pathlib import Path
 
@@ -11,6 +11,6 @@ COLUMNS = Columns("user", "song", "play_count")
 
 
 def read(path: Path, min_rating: float | None) -> Interactions:
-    """train_triplets.txt, plain or in its zip; play counts matter only to an explicit threshold."""
+    """Read train_triplets.txt, plain or zipped; play counts are used only if min_rating is set."""
     member = only_member(path, r"train_triplets\.txt", "train_triplets.txt")
     return read_member(member, LAYOUT, COLUMNS, min_rating)

@@ -1,8 +1,8 @@
-"""The Netflix Prize: the original tar of 17,770 film files, or Kaggle's four combined files.
+"""Read the Netflix Prize data: the tar of 17,770 film files, or Kaggle's four combined files.
 
-Both hold the same text: a line `film:` and then the film's ratings `user,rating,date`. The order
-of rows is films ascending, then the order of lines inside the film: no official loader exists,
-so this choice is ours (it decides the item order, never the users of a split).
+Both hold the same text: a line `film:` and then the film's ratings `user,rating,date`. Rows are
+ordered by film, ascending, then by line inside the film. No official loader exists, so this order
+is our choice; it decides the numbers of the items, never which users are held out.
 """
 
 import re
@@ -29,7 +29,7 @@ DESCRIBED = "mv_0000001.txt, … or combined_data_1.txt, …"
 FILM_LINE = re.compile(rb"^(\d{1,9}):\r?\n", re.MULTILINE)
 RATING_LINE = re.compile(rb"\d+,\d+(\.\d+)?,[^,\n]*\r?")
 BUFFER_BYTES = 32 << 20
-TOTAL_BYTES = 2_043_000_000  # all film files of the original, for the progress line only
+TOTAL_BYTES = 2_043_000_000  # size of all original film files, for progress lines only
 
 PARSE = pa.csv.ParseOptions(delimiter=",", quote_char=False)
 READ = pa.csv.ReadOptions(column_names=["user", "rating", "date"], block_size=4 << 20)
@@ -42,14 +42,14 @@ CONVERT = pa.csv.ConvertOptions(
 
 @dataclass
 class Text:
-    """Consecutive whole lines, and for messages where each piece of them came from."""
+    """Consecutive whole lines, and the origin of each piece for error messages."""
 
     data: bytes
     pieces: list[tuple[str, int, int]]  # name, number of its first line, offset in data
 
 
 def read(path: Path, min_rating: float | None) -> Interactions:
-    """Ratings of the original archive (or its training_set.tar or folder), or Kaggle's layout."""
+    """Read the original archive, its training_set.tar, its unpacked folder, or Kaggle's files."""
     users: list[pa.DictionaryArray] = []
     films: list[npt.NDArray[np.int32]] = []
     rows, film, seen = 0, None, set[int]()
@@ -74,7 +74,7 @@ def read(path: Path, min_rating: float | None) -> Interactions:
 
 
 def _filtered(column: pa.ChunkedArray, keep: npt.NDArray[np.bool_]) -> list[pa.DictionaryArray]:
-    """Kept rows chunk by chunk; a chunk that loses all its rows still names its users."""
+    """Rows of the column to keep, chunk by chunk; users with no row left stay in the dictionary."""
     kept, start = [], 0
     for chunk in column.chunks:
         codes = chunk.indices.to_numpy()[keep[start : start + len(chunk)]]
@@ -84,18 +84,19 @@ def _filtered(column: pa.ChunkedArray, keep: npt.NDArray[np.bool_]) -> list[pa.D
 
 
 def _film_codes(films: npt.NDArray[np.int32], seen: set[int]) -> tuple[Codes, pa.StringArray]:
+    """Code of each rating's film, and the ids of all films in ascending order."""
     ids = np.array(sorted(seen), dtype=np.int32)
     return np.searchsorted(ids, films).astype(np.int32), pa.array(ids).cast(pa.string())
 
 
 def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
-    """The whole collection as whole lines: where from, number of the first line, the lines."""
+    """Pieces of the whole collection: file name, number of the first line, and whole lines."""
     if is_tar_file(path):
         yield from _tar_pieces(path)
         return
     found = members(path, f"{FILM_FILES}|{COMBINED_FILES}", DESCRIBED)
     names = [re.split("[/ ]", member.name)[-1].lower() for member in found]
-    layouts = {name[:2] for name in names}  # mv_… and combined_… are two copies of the same
+    layouts = {name[:2] for name in names}  # mv_… and combined_… hold the same ratings
     if len(set(names)) < len(names) or len(layouts) > 1:
         raise UserError(f"{path}: holds the ratings more than once; set `path` to one copy of them")
     for member in found:
@@ -111,6 +112,7 @@ def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
 
 
 def _tar_pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Pieces, as of `_pieces`, from a tar archive: one for each film file."""
     progress = Progress(f"reading {path}", TOTAL_BYTES)
     found = False
     with readable(str(path)), opener(path)(path) as stream:
@@ -123,7 +125,7 @@ def _tar_pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
 
 
 def _buffers(pieces: Iterator[tuple[str, int, bytes]]) -> Iterator[Text]:
-    """Many small pieces into few large buffers, so that the parser starts rarely."""
+    """Join small pieces into buffers of about BUFFER_BYTES, so that the parser starts rarely."""
     parts: list[bytes] = []
     places: list[tuple[str, int, int]] = []
     size = 0
@@ -140,7 +142,7 @@ def _buffers(pieces: Iterator[tuple[str, int, bytes]]) -> Iterator[Text]:
 def _parse(
     text: Text, film: int | None
 ) -> tuple[pa.Table, npt.NDArray[np.int32], int | None, set[int]]:
-    """Ratings of one buffer, the film of each, the film still open at its end, all films met."""
+    """Ratings of one buffer, the film of each rating, the last film (None if none), all films."""
     ids, counts, bodies, start = [film], [], [], 0
     for line in FILM_LINE.finditer(text.data):
         bodies.append(text.data[start : line.start()])
@@ -164,6 +166,7 @@ def _parse(
 
 
 def _are_numbers(column: pa.ChunkedArray) -> bool:
+    """Whether all user ids of a column consist of digits."""
     return all(
         pc.all(pc.match_substring_regex(chunk.dictionary, "^[0-9]+$")).as_py() is not False
         for chunk in column.chunks
@@ -171,7 +174,7 @@ def _are_numbers(column: pa.ChunkedArray) -> bool:
 
 
 def _first_bad(text: Text) -> str:
-    """Name the first line that does not belong where it is (slow: only for a bad file)."""
+    """Error message with the first bad line of a buffer; slow, so called only for a bad file."""
     offset = 0
     for line in text.data.split(b"\n")[:-1]:
         if not (RATING_LINE.fullmatch(line) or FILM_LINE.fullmatch(line + b"\n")):
@@ -182,8 +185,9 @@ def _first_bad(text: Text) -> str:
 
 
 def _at(text: Text, offset: int, what: str) -> str:
+    """Error message with the file and line number of a byte offset in `text.data`."""
     name, first, start = max(
         (piece for piece in text.pieces if piece[2] <= offset), key=lambda piece: piece[2]
     )
     line = first + text.data[start:offset].count(b"\n")
-    return f"{name}, line {line}: {what}; mend or remove the line"
+    return f"{name}, line {line}: {what}; correct or remove the line"

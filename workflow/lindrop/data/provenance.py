@@ -1,4 +1,4 @@
-"""How far a dataset can be trusted to be the published one, and what may stand beside it."""
+"""Whether a dataset is proven to be the published one and may be compared with a paper."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -14,7 +14,11 @@ Facts = tuple[Counts, Protocol, dict[str, Any]]
 def verified_by_counts(
     receipt: Mapping[str, Any], raw: RawCounts, stated: Mapping[str, int | None], file: str
 ) -> dict[str, Any]:
-    """Check the stated counts; all three of them prove a file that has no published checksum."""
+    """The receipt of a file, verified by its counts if it has no published checksum.
+
+    Each stated count must equal the measured one, or a UserError is raised. Counts prove the file
+    only if all three (rows, users, items) are stated.
+    """
     measured = asdict(raw)
     for name, expected in stated.items():
         if expected is not None and measured[name] != expected:
@@ -27,7 +31,7 @@ def verified_by_counts(
 
 
 def check_label(source: Mapping[str, Any]) -> str:
-    """What stands in every table about the file behind a row."""
+    """Label of a data file in tables: synthetic, unverified, or verified by its proof."""
     if source["format"] == "synthetic":
         return "synthetic"
     proof = source["verified_by"]
@@ -37,7 +41,7 @@ def check_label(source: Mapping[str, Any]) -> str:
 def dataset_row(
     name: str, facts: Facts, column: str | None, published: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One row of the data-set properties: ours, and the paper's where they are comparable."""
+    """One row of the table of datasets: our counts, and the paper's if they are comparable."""
     counts, protocol, source = facts
     row = {
         "dataset": name,
@@ -53,6 +57,6 @@ def dataset_row(
 
 
 def comparable(facts: Facts, published: Mapping[str, Any]) -> bool:
-    """A paper's number stands only beside its own data: a verified file, split by its protocol."""
+    """Whether a paper's numbers apply: the file is verified and split by the paper's protocol."""
     _, protocol, source = facts
     return bool(source.get("verified_by")) and published["protocol"] == asdict(protocol)

@@ -1,4 +1,4 @@
-"""The six standard files of Liang et al.'s notebooks, byte for byte."""
+"""Write the six standard files of Liang et al.'s notebooks, byte for byte."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ BODY = pa.csv.WriteOptions(include_header=False, quoting_style="none")
 
 
 def write_published_csv(split: Split, folder: Path) -> None:
-    """Write unique_sid.txt and the five csv files `uid,sid` into an existing folder."""
+    """Write unique_sid.txt and the five csv files with columns uid,sid into an existing folder."""
     text = "".join(f"{item}\n" for item in split.items)
     with atomic(folder / ITEMS_FILE) as partial:
         partial.write_text(text, encoding="utf-8", newline="\n")

@@ -1,7 +1,7 @@
-"""Strong generalisation exactly as published by Liang et al. 2018 and used by Steck 2020.
+"""Split by strong generalisation, exactly as in Liang et al. 2018 and Steck 2020.
 
-Whole users are held out. The order of every random call is part of the protocol (see
-docs/protocol.md), so this is vectorised everywhere but in the one loop that draws them.
+Whole users are held out. The order of all random calls is part of the protocol (docs/protocol.md),
+so the loop that draws held-out rows user by user is not vectorised.
 """
 
 import itertools
@@ -19,7 +19,7 @@ MIN_ROWS_TO_HOLD_OUT = 5  # a user with fewer rows keeps them all as fold-in
 
 @dataclass(frozen=True)
 class Protocol:
-    """What decides a split. `min_rating` is applied while reading, the rest by `split`."""
+    """Parameters of a split. `min_rating` is applied while reading, the others by `split`."""
 
     heldout_users: int
     min_rating: float | None = None
@@ -52,7 +52,7 @@ class Events:
 
 @dataclass(frozen=True)
 class Holdout:
-    """Users that no model sees: from `fold_in` they are scored, `held_out` is to be found."""
+    """Rows of users not used in training: models see `fold_in` and must rank `held_out` high."""
 
     fold_in: Events
     held_out: Events
@@ -60,7 +60,7 @@ class Holdout:
 
 @dataclass(frozen=True)
 class Counts:
-    """Size of the set after the filters, and what the filters met on the way."""
+    """Size of a dataset after the filters, what the filters dropped, and duplicate rows left."""
 
     users: int
     items: int
@@ -72,7 +72,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Split:
-    """`users[uid]` and `items[sid]` are raw ids; validation and test users are the last uids."""
+    """A split dataset. `users[uid]` and `items[sid]` are raw ids.
+
+    Training users have the first uids, then come validation and test users.
+    """
 
     users: Ids
     items: Ids
@@ -84,10 +87,11 @@ class Split:
 
     @property
     def n_train_users(self) -> int:
+        """Number of training users."""
         return len(self.users) - 2 * self.protocol.heldout_users
 
     def user_range(self, part: str) -> range:
-        """Uids of the rows in the matrices of a part: `train`, `validation/…` or `test/…`."""
+        """Uids of the users (rows of `matrix`) of a part: `train`, `validation/…` or `test/…`."""
         held, first = self.protocol.heldout_users, self.n_train_users
         return {
             "train": range(first),
@@ -105,7 +109,7 @@ class Split:
         return sp.coo_array((ones, (events.uid - rows.start, events.sid)), shape=shape).tocsr()
 
     def parts(self) -> dict[str, Events]:
-        """Every part by its place in the file, in the order of the published csv files."""
+        """Events of every part by its name in split.h5, in the order of the published csv files."""
         return {
             "train": self.train,
             "validation/fold_in": self.validation.fold_in,
@@ -116,11 +120,11 @@ class Split:
 
 
 def split(interactions: Interactions, protocol: Protocol) -> Split:
-    """Filter, permute users, number items, hold out a share of each held-out user's rows."""
+    """Filter, permute users, number items and hold out rows: docs/protocol.md, steps 2 to 8."""
     if interactions.min_rating != protocol.min_rating:
         raise UserError(
             f"the interactions were read with min_rating {interactions.min_rating}, the protocol "
-            f"says {protocol.min_rating}: read them with the protocol's"
+            f"says {protocol.min_rating}: read them with the min_rating of the protocol"
         )
     data, items_dropped, users_dropped = _filter(interactions, protocol)
     if len(data) == 0:
@@ -176,7 +180,7 @@ def split(interactions: Interactions, protocol: Protocol) -> Split:
 
 
 def _filter(interactions: Interactions, protocol: Protocol) -> tuple[Events, int, int]:
-    """One pass (docs/protocol.md, step 2): first rare items, then users with few rows."""
+    """Events that pass the filters of step 2 (docs/protocol.md), items and users dropped."""
     data = Events(interactions.user, interactions.item)
     items_dropped = users_dropped = 0
     if protocol.min_item_users > 0:
@@ -187,12 +191,13 @@ def _filter(interactions: Interactions, protocol: Protocol) -> tuple[Events, int
 
 
 def _drop_rare(data: Events, code: Codes, least: int) -> tuple[Events, int]:
+    """Events whose `code` occurs at least `least` times, and the number of codes dropped."""
     count = np.bincount(code)
     return data[count[code] >= least], int(np.sum((count > 0) & (count < least)))
 
 
 def _by_first_appearance(codes: Codes, n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:
-    """Number codes in the order in which they first appear; -1 for those that never do."""
+    """Number of each code in the order of first appearance (-1: never), and codes in that order."""
     first = np.full(n_codes, len(codes), dtype=np.int64)
     # reversed assignment: the earliest position is written last and stays
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
@@ -203,10 +208,10 @@ def _by_first_appearance(codes: Codes, n_codes: int) -> tuple[Codes, npt.NDArray
 
 
 def _draw_held_out(uid: Codes, protocol: Protocol) -> npt.NDArray[np.bool_]:
-    """Mark a share of each user's rows (docs/protocol.md, step 7), which stand together in `uid`.
+    """Which rows are held out (docs/protocol.md, step 7); rows of a user are consecutive in `uid`.
 
-    `choice(n, size, replace=False)` of a RandomState is `permutation(n)[:size]`, which draws a
-    varying number of random words: users can only be taken one after another.
+    `choice(n, size, replace=False)` of a RandomState equals `permutation(n)[:size]`, which consumes
+    a varying number of random words, so users must be processed one after another.
     """
     chosen = np.zeros(len(uid), dtype=bool)
     random = np.random.RandomState(protocol.seed)
@@ -220,7 +225,7 @@ def _draw_held_out(uid: Codes, protocol: Protocol) -> npt.NDArray[np.bool_]:
 
 
 def count_duplicates(data: Events, n_items: int) -> int:
-    """Rows that repeat an earlier user-item pair: they stay, and add up in the matrix."""
+    """Number of rows that repeat an earlier user-item pair; such rows are kept in the split."""
     pair = data.uid.astype(np.int64) * n_items + data.sid
     pair.sort()
     return int(np.sum(pair[1:] == pair[:-1]))

@@ -1,7 +1,8 @@
-"""Read a tar front to back and believe it only if it is whole.
+"""Read a tar from front to back and refuse it if it is damaged or cut short.
 
-Python's tarfile ends quietly at a cut or damaged header, and a gzip is checked only by who reads it
-to its end. A tar ends with zeros, so what follows the last member must be zeros and nothing else.
+Python's tarfile stops without an error at a cut or damaged header, and a gzip checksum is checked
+only at the end of the stream. Therefore the stream is read to its end, and the last member must be
+followed by zeros only, as the format requires.
 """
 
 import gzip
@@ -15,12 +16,12 @@ from typing import Any
 from lindrop.base.errors import UserError
 from lindrop.data.archives import GZIP_MAGIC, HEAD_BYTES, REMEDY, first_bytes, is_tar, readable
 
-END_BYTES = 1024  # two blocks of zeros
+END_BYTES = 1024  # the two blocks of zeros that end a tar
 DRAIN_BYTES = 1 << 20
 
 
 class Watched:
-    """A stream that remembers where its last byte other than zero was."""
+    """A stream that records its length and the end of its last byte other than zero."""
 
     def __init__(self, stream: Any):
         self.stream, self.size, self.content_end = stream, 0, 0
@@ -34,13 +35,13 @@ class Watched:
 
 
 def opener(path: Path) -> Callable[[Path], Any]:
-    """How to open the bytes inside a file that may be gzipped."""
+    """Function that opens the file for reading, decompressed if it is gzipped."""
     packed = first_bytes(path).startswith(GZIP_MAGIC)
     return gzip.open if packed else partial(Path.open, mode="rb")
 
 
 def is_tar_file(path: Path) -> bool:
-    """A tar, gzipped or not."""
+    """Whether the path is a tar file, gzipped or not."""
     if not path.is_file():
         return False
     with readable(str(path)), opener(path)(path) as stream:
@@ -48,7 +49,10 @@ def is_tar_file(path: Path) -> bool:
 
 
 def tar_members(stream: Any, where: str, wanted: str, nested: str) -> Iterator[tuple[str, bytes]]:
-    """Name and content of matching files in a tar, and in tars of name `nested` inside it."""
+    """Names and contents of the files in a tar whose name matches `wanted`.
+
+    Tar files inside it whose name matches `nested` are read, too. Both are regular expressions.
+    """
     watched: Any = Watched(stream)
     try:
         with tarfile.open(fileobj=watched, mode="r|") as archive:

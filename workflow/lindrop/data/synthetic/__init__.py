@@ -1,6 +1,6 @@
-"""Seeded implicit feedback at any scale: topics that are low-rank, groups that are not.
+"""Generate synthetic implicit feedback of any size from a seed.
 
-A topic and session sampler whose work is proportional to the number of interactions:
+The sampler draws topics and sessions; its work is proportional to the number of interactions:
 
 * Items have a long-tailed (Zipf-Mandelbrot) popularity and are partitioned into small *groups* of
   near-duplicates, such as a series and its sequels; the members of a group have a similar
@@ -9,10 +9,10 @@ A topic and session sampler whose work is proportional to the number of interact
   topics, so topics overlap.
 * A user has a long-tailed (log-normal) number of interactions and a sparse mixture of topics, and
   takes items in *sessions*: the first item comes from one of the user's topics (or, as noise, from
-  the popularity of all items), the further ones are the next members of its group. How many follow
-  depends on the group: some are taken as a whole, some hardly hang together.
+  the popularity of all items), the others are the next members of its group. The probability that
+  another member follows differs between groups.
 
-A model of rank k can learn the topics. The groups have about as many dimensions as there are
-groups, so a model of lower rank has to miss a part of them, and some items are much better
-predicted by others than their neighbours are.
+A low-rank model can learn the topics. The groups span about as many dimensions as there are groups,
+so a model of lower rank cannot learn all of them. Since the probability to follow differs, some
+items are predicted much better by the other members of their group than other items are.
 """

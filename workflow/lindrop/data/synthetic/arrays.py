@@ -1,4 +1,4 @@
-"""Small array idioms of the sampler."""
+"""Small array functions of the sampler."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,22 +7,24 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-# Sort keys hold a user of a block (15 bits), an order (24 bits) and an item (24 bits) in 63 bits.
+# A sort key packs a user of a block (15 bits), an order (24 bits) and an item (24 bits).
 ITEM_BITS = 24
 ORDER_BITS = 24
 
 
 def mask(bits: int) -> int:
+    """Integer whose lowest `bits` bits are 1."""
     return (1 << bits) - 1
 
 
 def running_share(weight: Floats) -> Floats:
+    """Cumulative sums of the weights, divided by their total."""
     total: Floats = np.cumsum(weight)
     return total / float(total[-1])
 
 
 def find(cdf: Floats, value: Floats) -> Ints:
-    """Index of the entry of a running sum that each value falls into."""
+    """Index of the entry of the cumulative sum `cdf` that each value falls into."""
     return np.minimum(np.searchsorted(cdf, value, side="right"), len(cdf) - 1)
 
 
@@ -35,20 +37,20 @@ def rank_in_run(values: npt.NDArray[np.integer]) -> Ints:
 
 
 def is_first(values: Ints) -> Flags:
-    """Whether a value occurs for the first time."""
+    """Whether each value is the first of its kind in the array."""
     first = np.zeros(len(values), dtype=bool)
     first[np.unique(values, return_index=True)[1]] = True
     return first
 
 
 def sorted_by_user_and(order: Ints, owner: Ints, position: Ints) -> tuple[Ints, Ints]:
-    """Owner and position sorted by owner, then by order."""
+    """The arrays `owner` and `position`, sorted by owner, then by `order`."""
     key = np.sort((owner << ORDER_BITS | order) << ITEM_BITS | position)
     return key >> (ORDER_BITS + ITEM_BITS), key & mask(ITEM_BITS)
 
 
 def first_distinct(owner: Ints, position: Ints, order: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """The first `wanted[user]` distinct positions of every user, sorted by user and `order`."""
+    """The first `wanted[user]` distinct positions of each user, sorted by user and `order`."""
     key = np.sort((owner << ITEM_BITS | position) << ORDER_BITS | order)
     pair = key >> ORDER_BITS
     key = key[np.concatenate(([True], pair[1:] != pair[:-1]))]

@@ -1,4 +1,4 @@
-"""Items, their popularity, groups and topics."""
+"""Catalogue of the synthetic data: items with their popularity, groups and topics."""
 
 from dataclasses import dataclass
 
@@ -13,27 +13,27 @@ POPULARITY_FLOOR = 1.25
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Items at positions 0 … items - 1, the members of a group next to each other.
+    """Items at positions 0 … items - 1, where members of a group are adjacent.
 
     An entry is a pair (topic, item); entries are sorted by topic.
     """
 
     group_first: Ints  # per position: the first position of its group
     group_size: Ints  # per position: the size of its group
-    length_scale: Floats  # per position: 1 / log(probability that a session goes on in its group)
-    item_cdf: Floats  # running sum of popularity over positions
-    entry_cdf: Floats  # running sum of popularity over entries
-    entry_position: Ints  # per entry: its item
+    length_scale: Floats  # per position: 1 / log(probability that one more item follows)
+    item_cdf: Floats  # cumulative popularity over positions
+    entry_cdf: Floats  # cumulative popularity over entries
+    entry_position: Ints  # per entry: the position of its item
     topic_end: Floats  # per topic: entry_cdf at its last entry
 
 
 def draw_catalogue(rng: np.random.Generator, recipe: Recipe) -> Catalogue:
-    """Groups, their topics, and who is popular."""
+    """Draw the groups, their topics and the popularity of their items."""
     first, size = _groups(rng, recipe.items, recipe.group_size)
     groups = len(size)
     group = np.repeat(np.arange(groups), size)
 
-    # A group has a level, a member its deviation from it: popularity follows the order of the sums.
+    # Popularity follows the order of the sums of a group's level and a member's deviation from it.
     level = rng.standard_normal(groups)[group]
     level += recipe.group_spread * rng.standard_normal(recipe.items)
     weight = np.empty(recipe.items)
@@ -42,7 +42,7 @@ def draw_catalogue(rng: np.random.Generator, recipe: Recipe) -> Catalogue:
     topics = recipe.topics or max(1, round(1.5 * recipe.items**0.5))
     topics = min(topics, groups)
     topic = rng.integers(0, topics, (groups, recipe.topics_per_group))
-    topic[:topics, 0] = np.arange(topics)  # no topic is empty
+    topic[:topics, 0] = np.arange(topics)  # so that no topic is empty
     share = recipe.topic_decay ** np.arange(recipe.topics_per_group)
     entry_topic = topic[group].ravel()
     by_topic = np.argsort(entry_topic, kind="stable")
@@ -70,7 +70,10 @@ def _groups(rng: np.random.Generator, items: int, mean: float) -> tuple[Ints, In
 
 
 def _popularity(recipe: Recipe) -> Floats:
-    """Share of every popularity rank: Zipf-Mandelbrot on top of a floor of at most a half."""
+    """Share of interactions of each popularity rank: a uniform floor plus a Zipf-Mandelbrot law.
+
+    The floor takes at most half of all interactions.
+    """
     ranks = np.arange(1, recipe.items + 1)
     weight = (ranks + recipe.popularity_shift) ** -recipe.popularity_exponent
     floor = POPULARITY_FLOOR * recipe.min_per_item / recipe.interactions

@@ -1,4 +1,4 @@
-"""From a recipe and a seed to interactions."""
+"""Generate synthetic interactions from a recipe and a seed."""
 
 import numpy as np
 
@@ -10,27 +10,28 @@ from lindrop.data.synthetic.catalogue import draw_catalogue
 from lindrop.data.synthetic.recipe import Recipe
 from lindrop.data.synthetic.sessions import draw_block
 
-# Each block of users has its own random stream: changing this changes every dataset.
+# Each block of users has its own random stream, so another block size changes every dataset.
 USERS_PER_BLOCK = 20_000
 REPAIR_ROUNDS = 1_000
 
 
 def synthetic_interactions(recipe: Recipe, seed: int) -> Interactions:
-    """The dataset of a recipe; raw ids are the codes."""
+    """Interactions of a recipe and a seed; raw ids are the codes as text."""
     user, item = generate(recipe, seed)
     raw = RawCounts(recipe.interactions, recipe.users, recipe.items)
     return Interactions(user, item, _numbered(recipe.users), _numbered(recipe.items), None, raw)
 
 
 def _numbered(count: int) -> Ids:
+    """Raw ids '0', '1', … as an array of strings."""
     return np.array([str(number) for number in range(count)], dtype=object)
 
 
 def generate(recipe: Recipe, seed: int) -> tuple[Codes, Codes]:
-    """Users and items of exactly `recipe.interactions` distinct pairs.
+    """User and item codes of exactly `recipe.interactions` distinct pairs.
 
-    Rows are grouped by ascending user, in random order within a user; item codes say nothing about
-    popularity. The result depends on the arguments only, not on the number of threads.
+    Rows are sorted by user, in random order within a user; item codes are unrelated to popularity.
+    The result depends on the arguments only, not on the number of threads.
     """
     if problem := recipe.problem():
         raise UserError(f"synthetic data: {problem}")
@@ -56,7 +57,7 @@ def generate(recipe: Recipe, seed: int) -> tuple[Codes, Codes]:
 
 
 def draw_activity(rng: np.random.Generator, recipe: Recipe) -> Ints:
-    """Log-normal numbers of interactions, within bounds, that sum exactly to what is wanted."""
+    """Number of interactions of each user: log-normal, within the recipe's bounds and total."""
     smallest, largest = recipe.min_per_user, recipe.max_per_user
     raw = np.exp(recipe.activity_sigma * rng.standard_normal(recipe.users))
 
@@ -80,7 +81,10 @@ def draw_activity(rng: np.random.Generator, recipe: Recipe) -> Ints:
 def _give_every_item_its_users(
     rng: np.random.Generator, user: Codes, item: Codes, recipe: Recipe
 ) -> None:
-    """In place: rows of items with more than the minimum change to items with less."""
+    """Give each item at least `min_per_item` users by changing entries of `item` in place.
+
+    Only rows of items that have more users than the minimum are changed.
+    """
     smallest = recipe.min_per_item
     for _ in range(REPAIR_ROUNDS):
         count = np.bincount(item, minlength=recipe.items)
@@ -94,7 +98,7 @@ def _give_every_item_its_users(
         pair = user[row].astype(np.int64) << ITEM_BITS | target
         good = is_first(pair) & is_first(row) & ~np.isin(pair, taken)
         row, target = row[good], target[good]
-        # An item gives away no more rows than it has above the minimum.
+        # No item may give away more rows than it has above the minimum.
         by_donor = np.argsort(item[row], kind="stable")
         donor = item[row[by_donor]]
         give = by_donor[rank_in_run(donor) < count[donor] - smallest]

@@ -1,7 +1,7 @@
-"""Grey images that no camera took, with the statistics of those that one takes.
+"""Generate grey images with the second-order statistics of photographs.
 
-Pixels of natural images have a power spectrum that falls as 1/f². A Gaussian field with this
-spectrum has no edges and no objects, but what a linear network sees of images: covariances.
+The power spectrum of natural images falls as 1/f². A Gaussian field with this spectrum has no edges
+and no objects, but its covariances, all that a linear network uses, resemble those of photographs.
 """
 
 import numpy as np
@@ -9,17 +9,17 @@ import numpy.typing as npt
 
 from lindrop.base.arrays import Matrix
 
-CONTRAST = 0.25  # standard deviation of a pixel; 5 % of them are cut off at black or white
-STRETCH = 1.5  # of the fields along a row: landscapes are wider than high
-PERIOD = 4  # of a field, in sides of an image
-WHITE = 255
+CONTRAST = 0.25  # standard deviation of a pixel; 5 % of the pixels are clipped to black or white
+STRETCH = 1.5  # of the fields along a row, since structures in landscapes are wider than high
+PERIOD = 4  # of a field, in multiples of an image's side
+WHITE = 255  # the highest grey level
 
 
 def natural_images(count: int, side: int, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
-    """count × side × side grey levels.
+    """Grey levels of `count` images, an array count × side × side.
 
-    Fields are periodic; an image is a small part of one, so that its opposite edges differ, and
-    so does the brightness of two images.
+    An image is a small part of a periodic field, so that its opposite edges differ and images
+    differ in brightness.
     """
     period = PERIOD * side
     amplitude = amplitudes(period)
@@ -30,7 +30,7 @@ def natural_images(count: int, side: int, rng: np.random.Generator) -> npt.NDArr
 
 
 def amplitudes(side: int) -> Matrix:
-    """1/f at the frequencies of a real field; nothing at 0, the mean over a whole field."""
+    """Amplitude 1/f at each frequency of `irfft2`, 0 at frequency 0 (the mean of a field)."""
     rows, columns = np.fft.fftfreq(side)[:, None], np.fft.rfftfreq(side)
     frequency = np.hypot(rows, STRETCH * columns)
     frequency[0, 0] = np.inf

@@ -1,29 +1,29 @@
-"""What a synthetic dataset is made from: sizes, shape, and the presets."""
+"""Parameters of synthetic datasets, and presets for them."""
 
 from dataclasses import dataclass, replace
 
-MOST_ITEMS = 1 << 24  # an item's share of the generator's sort keys
+MOST_ITEMS = 1 << 24  # items have 24 bits of a sort key
 MOST_USERS = 1 << 31  # codes are int32
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Sizes are exact: users, items and interactions all occur as stated.
+    """Parameters of a synthetic dataset; it has exactly these users, items and interactions.
 
     popularity_exponent, popularity_shift: an item of popularity rank r has weight
         (r + shift) ** -exponent.
     activity_sigma: standard deviation of the logarithm of a user's number of items above
         min_per_user.
     topics: number of topics; None means 1.5 √items.
-    topics_per_group, topic_decay: a group is in so many topics, each with topic_decay times the
+    topics_per_group, topic_decay: number of topics of a group, each with topic_decay times the
         weight of the one before.
-    topics_per_user, concentration: a user has so many topics (repeats allowed), with
+    topics_per_user, concentration: number of topics of a user (repeats allowed), with
         Dirichlet(concentration) weights.
-    group_size: mean size of a group; sizes are the two integers next to it.
+    group_size: mean size of a group; sizes are the two integers next to the mean.
     group_spread: deviation of the members' popularity levels from the group's, in units of the
         spread between groups.
-    stickiness: mean over groups of the probability that one more item of the group follows;
-        uniform in 0 … 2 stickiness.
+    stickiness: mean over groups of the probability that one more item of the group follows, which
+        is uniform in 0 … 2 stickiness.
     noise: probability that a session starts from the popularity of all items and not from the
         user's topics.
     """
@@ -48,11 +48,11 @@ class Recipe:
 
     @property
     def max_per_user(self) -> int:
-        """Nobody takes more than a third of the catalogue: there must be something left to rank."""
+        """Most items of a user: a third of the catalogue, so that enough are left to rank."""
         return max(self.min_per_user, self.items // 3)
 
     def problem(self) -> str | None:
-        """Why no dataset can have these sizes, or None."""
+        """Reason why no dataset can have these sizes, or None if one can."""
         if self.items >= MOST_ITEMS or self.users >= MOST_USERS:
             return f"at most {MOST_ITEMS:,} items and {MOST_USERS:,} users can be made"
         least = max(self.users * self.min_per_user, self.items * self.min_per_item)
@@ -70,9 +70,9 @@ class Recipe:
         return None
 
 
-# `demo` is calibrated (docs/data.md). The others have the counts of the published sets after the
-# filters. min_per_item of ML-20M and Netflix is not the protocol's (which is 1): with 10 every item
-# also occurs among the training users, as the printed number of items requires.
+# `demo` is calibrated (docs/data.md). The other presets have the counts of the published datasets
+# after the filters. For ML-20M and Netflix the protocol needs min_per_item 1 only, but with 10 each
+# item also occurs among the training users, as the printed number of items requires.
 PRESETS = {
     "demo": Recipe(60_000, 1_000, 3_000_000),
     "ml-20m": Recipe(136_677, 20_108, 9_990_682, 5, 10, 1.3, 60.0, 1.2),
@@ -82,6 +82,6 @@ PRESETS = {
 
 
 def recipe_of(preset: str, **sizes: int | None) -> Recipe:
-    """A preset with other sizes, where they are given."""
+    """A preset, with the sizes that are not None in place of its own."""
     given = {name: size for name, size in sizes.items() if size is not None}
     return replace(PRESETS[preset], **given)

@@ -1,4 +1,4 @@
-"""What the users of one block take, session by session."""
+"""Draw the items of a block of users, session by session."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from lindrop.data.synthetic.arrays import (
 from lindrop.data.synthetic.catalogue import Catalogue
 from lindrop.data.synthetic.recipe import Recipe
 
-# Rounds of sessions; a user who is still short of items then takes uniformly random ones.
+# Rounds of sessions; users who still lack items after them get uniformly random ones.
 TASTE_ROUNDS = 4
 SPARE_SESSIONS = 8
 
@@ -24,10 +24,10 @@ SPARE_SESSIONS = 8
 def draw_block(
     rng: np.random.Generator, wanted: Ints, catalogue: Catalogue, recipe: Recipe
 ) -> Ints:
-    """`wanted[u]` distinct positions of every user u: users ascending, random order within one."""
+    """Draw `wanted[u]` distinct positions for each user u; sorted by user, random within a user."""
     users = len(wanted)
     tastes = _draw_tastes(rng, users, catalogue, recipe)
-    owner = np.empty(0, dtype=np.int64)  # what unfinished users have, in the order of drawing
+    owner = np.empty(0, dtype=np.int64)  # who still lacks items: an entry for each item so far
     position = np.empty(0, dtype=np.int64)
     finished: list[Ints] = []
     missing, turn = wanted, 0
@@ -59,10 +59,10 @@ def draw_block(
 def _draw_tastes(
     rng: np.random.Generator, users: int, catalogue: Catalogue, recipe: Recipe
 ) -> tuple[Ints, Floats]:
-    """Each user's topics, flat, and where to find them.
+    """Topics of all users as one array, and an array by which to draw one of a user's topics.
 
-    The second array holds user + running share of the user's topics, so that one search for
-    `user + u` finds a topic of that user.
+    The second array holds user + cumulative weight of the user's topics, so that a binary search
+    for `user + u`, u uniform in 0 … 1, draws a topic of that user.
     """
     topic = find(catalogue.topic_end, rng.random(users * recipe.topics_per_user))
     weight = rng.standard_gamma(recipe.concentration, (users, recipe.topics_per_user)) + 1e-12
@@ -86,7 +86,7 @@ def _sessions(
     anchor = catalogue.entry_position[find(catalogue.entry_cdf, lower + u * (upper - lower))]
     is_noise = np.flatnonzero(rng.random(len(owner)) < noise)
     anchor[is_noise] = find(catalogue.item_cdf, u[is_noise])
-    # A geometric number of items, at most the whole group, going round the group from the anchor.
+    # A session takes a geometric number of items, at most the group, cyclically from the anchor.
     further = np.floor(np.log1p(-rng.random(len(owner))) * catalogue.length_scale[anchor])
     length = np.minimum(1 + further, catalogue.group_size[anchor]).astype(np.int64)
     step = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
