@@ -1,6 +1,6 @@
-"""The files that one stage hands to the next: one module each, with its only writer and reader.
+"""Readers and writers of the files that stages of the workflow exchange, one module per file type.
 
-Every HDF5 file carries `lindrop_file` (its kind and version) and `source` (JSON: where the data
-came from). Files are written under a temporary name, flushed to disk and renamed: what has its
-final name is whole. A file of another kind or version is refused.
+Every HDF5 file has the attributes `lindrop_file` (its kind and version) and `source` (JSON: the
+origin of the data). Files are written under a temporary name, flushed to disk and renamed, so that
+a file with its final name is complete. A file of another kind or version is refused.
 """

@@ -1,12 +1,12 @@
-"""gram.h5: X'X of the training users, or of a shard of them.
+"""Read and write gram.h5: X'X of the training users, or of a shard of them.
 
 gram         float32[items, items]   both triangles, contiguous
-diagonal     float32[items]          once more: a check of the matrix, and all that some need
-attributes   dataset, split_sha256   what was counted
+diagonal     float32[items]          copy of the diagonal, to check the matrix
+attributes   dataset, split_sha256   the split that X belongs to
              first_user, last_user   the rows of X counted, from the first to the last inclusive
-             users, items, nnz       how many rows, columns and entries X has there
+             users, items, nnz       numbers of rows, columns and entries of X in these rows
 
-Contiguous: compression takes longer to write and to read than it saves on a local disk.
+The matrix is not compressed: that takes longer to write and read than it saves on a local disk.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,12 +26,12 @@ from lindrop.linalg.gram import needed_bytes, require_exact
 from lindrop.store.hdf5 import create_file, open_file
 
 KIND = "gram/1"
-BLOCK_BYTES = 64 << 20  # HDF5 may convert what it moves: never more than this at once
+BLOCK_BYTES = 64 << 20  # moved at once: HDF5 may need as much again to convert the type
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What was counted: the rows first_user .. last_user (inclusive) of a split's training part."""
+    """Rows of X in a Gram matrix: training users first_user to last_user (inclusive) of a split."""
 
     dataset: str
     split_sha256: str
@@ -42,13 +42,15 @@ class Provenance:
 
 @dataclass(frozen=True)
 class GramCache:
+    """A Gram matrix X'X (items × items), its diagonal and its provenance."""
+
     matrix: Matrix
     diagonal: npt.NDArray[np.float32]
     provenance: Provenance
 
 
 def write_gram(path: str | Path, gram: Matrix, provenance: Provenance) -> None:
-    """Write a square matrix of counts, without a copy of it; refused if float32 cannot hold it."""
+    """Write a Gram matrix without a copy; UserError if float32 cannot hold its counts exactly."""
     items = len(gram)
     if gram.shape != (items, items):
         raise ValueError(f"a Gram matrix is square, this is {gram.shape}")
@@ -71,7 +73,10 @@ def read_gram(
     expected_split_sha256: str | None = None,
     dtype: npt.DTypeLike = np.float32,
 ) -> GramCache:
-    """The matrix, read straight into its place; refused if it is damaged or of another split."""
+    """Read a Gram matrix as `dtype` without a copy; UserError if the file is damaged.
+
+    UserError, too, if it belongs to another split than `expected_split_sha256` (None: any).
+    """
     with _opened(path, expected_split_sha256) as (file, provenance):
         items = int(file.attrs["items"])
         for name, shape in (("gram", (items, items)), ("diagonal", (items,))):
@@ -96,7 +101,7 @@ def read_gram(
 def _opened(
     path: str | Path, expected_split_sha256: str | None
 ) -> Iterator[tuple[h5py.File, Provenance]]:
-    """The file and what it counts; refused if that is another split."""
+    """Open a gram.h5 and read its provenance; UserError if it belongs to another split."""
     with open_file(path, KIND) as file:
         provenance = Provenance(*(_plain(file.attrs[field.name]) for field in fields(Provenance)))
         if expected_split_sha256 not in (None, provenance.split_sha256):
@@ -108,9 +113,10 @@ def _opened(
 
 
 def add_shards(paths: Sequence[str], split_sha256: str, users: int) -> tuple[Matrix, Provenance]:
-    """The sum of all shards, exact whatever their number; refused if any user is missing.
+    """Sum of all shards and its provenance; UserError if the shards do not cover all `users`.
 
-    A shard is added block by block: there is one whole matrix in memory.
+    The sum is exact for any number of shards. A shard is added block by block, so that only one
+    whole matrix is in memory.
     """
     first = read_gram(paths[0], split_sha256)
     total, whole = first.matrix, first.provenance
@@ -127,17 +133,20 @@ def add_shards(paths: Sequence[str], split_sha256: str, users: int) -> tuple[Mat
 
 
 def _refuse_gap(path: str, found: int, expected: int) -> None:
+    """Raise UserError unless a shard begins, or the last one ends, at the expected user."""
     if found != expected:
         raise UserError(
-            f"{path}: counts up to user {found} where {expected} belongs; delete it and rerun"
+            f"{path}: begins or ends at user {found} instead of {expected}; delete it and rerun"
         )
 
 
 def _plain(value: Any) -> Any:
+    """The value as a Python number if it is a NumPy scalar."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _row_blocks(items: int) -> Iterator[slice]:
+    """Slices of rows whose float32 values take at most BLOCK_BYTES."""
     step = max(1, BLOCK_BYTES // (4 * max(items, 1)))
     return (slice(start, min(start + step, items)) for start in range(0, items, step))
 

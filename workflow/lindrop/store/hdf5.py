@@ -1,4 +1,4 @@
-"""What all HDF5 files have in common."""
+"""Functions shared by the readers and writers of all HDF5 files."""
 
 import json
 import shutil
@@ -14,8 +14,8 @@ from lindrop.base.atomic import atomic
 from lindrop.base.errors import UserError
 from lindrop.data.interactions import Ids
 
-CHUNK = 1 << 18
-SPARE_BYTES = 1 << 16  # HDF5's own structures
+CHUNK = 1 << 18  # entries of a compressed chunk
+SPARE_BYTES = 1 << 16  # allowance for HDF5's own structures
 COMPRESSED = {"compression": "lzf", "shuffle": True}
 
 Source = Mapping[str, Any]
@@ -25,9 +25,9 @@ Source = Mapping[str, Any]
 def create_file(
     path: str | Path, kind: str, source: Source, arrays: Iterable[npt.NDArray[Any]]
 ) -> Iterator[h5py.File]:
-    """A new file that will hold about `arrays`; refused at once where the disk has no room for it.
+    """Create a file for data of the size of `arrays`; UserError if the disk has too little space.
 
-    HDF5 does not survive a disk that fills up under it: it loops, and crashes at exit.
+    The space is checked first because HDF5 loops, and crashes at exit, when the disk fills up.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def create_file(
 
 
 def _bytes_on_disk(array: npt.NDArray[Any]) -> int:
-    """At most, uncompressed; a text costs a reference besides its characters."""
+    """Upper bound of an array's bytes in a file, uncompressed; each text also needs a reference."""
     if array.dtype == object:
         return sum(4 * len(text) + 24 for text in array)
     return array.nbytes
@@ -53,7 +53,7 @@ def _bytes_on_disk(array: npt.NDArray[Any]) -> int:
 
 @contextmanager
 def open_file(path: str | Path, kind: str) -> Iterator[h5py.File]:
-    """A file of the expected kind and version; anything else is refused by name."""
+    """Open a file for reading; UserError if it is not of the expected kind and version."""
     if not Path(path).exists():
         raise UserError(f"{path}: no such file")
     try:
@@ -67,8 +67,8 @@ def open_file(path: str | Path, kind: str) -> Iterator[h5py.File]:
         found = file.attrs.get("lindrop_file", "a foreign file")
         if found != kind:
             raise UserError(
-                f"{path}: expected {kind}, found {found}; give another file, or delete it if it "
-                "should be one, and rerun"
+                f"{path}: expected {kind}, found {found}; give the right file or, if lindrop wrote "
+                "this one, delete it and rerun"
             )
         try:
             yield file
@@ -77,14 +77,17 @@ def open_file(path: str | Path, kind: str) -> Iterator[h5py.File]:
 
 
 def write_array(group: h5py.Group, name: str, values: npt.NDArray[Any]) -> None:
+    """Write a compressed one-dimensional dataset."""
     options = {"chunks": (min(CHUNK, len(values)),), **COMPRESSED} if len(values) else {}
     group.create_dataset(name, data=values, **options)
 
 
 def write_ids(group: h5py.Group, name: str, ids: Ids) -> None:
+    """Write raw ids as UTF-8 strings."""
     group.create_dataset(name, data=ids, dtype=h5py.string_dtype("utf-8"))
 
 
 def read_ids(group: h5py.Group, name: str) -> Ids:
+    """Read raw ids as an array of strings."""
     ids: Ids = group[name].asstr()[:]
     return ids

@@ -1,4 +1,4 @@
-"""images.h5: a set of images.
+"""Read and write images.h5: a set of images with labels.
 
 images   uint8[n, ...]   grey levels n × rows × columns, or n × colours × rows × columns
 labels   uint8[n]        0 to 9
@@ -19,13 +19,14 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def write_images(path: str | Path, images: Bytes, labels: Bytes, source: Source) -> None:
+    """Write images and their labels; `source` holds the receipt of each published file."""
     with create_file(path, KIND, source, (images, labels)) as file:
         file.create_dataset("images", data=images, **COMPRESSED)
         file.create_dataset("labels", data=labels)
 
 
 def read_images(path: str | Path, first: int | None = None) -> tuple[Bytes, Bytes, dict[str, Any]]:
-    """The images, or the first of them, their labels, and where they came from."""
+    """Images, labels and source; only the `first` images if given."""
     with open_file(path, KIND) as file:
         images, labels = (file[name][:first] for name in ("images", "labels"))
         return images, labels, json.loads(file.attrs["source"])

@@ -1,8 +1,8 @@
-"""interactions.h5: the events of a dataset.
+"""Read and write interactions.h5: the events of a dataset before the split.
 
 user, item           int32[n]   events in file order, codes into the ids
 user_ids, item_ids   str        raw ids in the protocol's order
-attributes           raw_rows, raw_users, raw_items, and min_rating if one was applied
+attributes           raw_rows, raw_users, raw_items, and min_rating if it was applied
 """
 
 import json
@@ -17,6 +17,7 @@ KIND = "interactions/1"
 
 
 def write_interactions(path: str | Path, data: Interactions, source: Source) -> None:
+    """Write interactions; `source` describes the file or recipe that they come from."""
     arrays = (data.user, data.item, data.user_ids, data.item_ids)
     with create_file(path, KIND, source, arrays) as file:
         write_array(file, "user", data.user)
@@ -30,7 +31,7 @@ def write_interactions(path: str | Path, data: Interactions, source: Source) -> 
 
 
 def read_interactions(path: str | Path) -> tuple[Interactions, dict[str, Any]]:
-    """The events and where they came from."""
+    """Interactions and their source, as given to `write_interactions`."""
     with open_file(path, KIND) as file:
         raw = RawCounts(*(int(file.attrs[f"raw_{field.name}"]) for field in fields(RawCounts)))
         data = Interactions(

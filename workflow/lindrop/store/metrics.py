@@ -1,9 +1,9 @@
-"""metrics.h5: what a chosen model did for every test user, rank by rank.
+"""Read and write metrics.h5: ranking metrics of a chosen model for every test user, at each rank.
 
-One group per rank: `per_user` (float64, users × metrics, NaN where nothing was held out) and, for
-iterative solvers, `history`; attributes parameters (JSON), edge, converged, and what the fit took:
-seconds, megabytes. The file's attribute `metrics` names the columns; `state`, of a deep model, what
-it was made from.
+There is one group per rank with `per_user` (float64, users × metrics, NaN where nothing was held
+out) and, for iterative solvers, `history`. Its attributes are parameters (JSON), edge, converged,
+and the cost of the fit: seconds, megabytes. The file's attribute `metrics` names the columns;
+`state` is the fingerprint of everything that a deep model was made from.
 """
 
 import json
@@ -27,6 +27,7 @@ def write_metrics(
     results: Mapping[int, tuple[Tested, Fit]],
     state: str = "",
 ) -> None:
+    """Write test metrics and solver history of a model; `results` is keyed by rank."""
     with create_file(path, KIND, {}, [tested.per_user for tested, _ in results.values()]) as file:
         file.attrs["dataset"], file.attrs["model"] = dataset, model
         file.attrs["metrics"], file.attrs["state"] = list(METRICS), state
@@ -42,13 +43,13 @@ def write_metrics(
 
 
 def read_state(path: str | Path) -> str:
-    """The fingerprint of what a deep model was made from."""
+    """Fingerprint of everything that a deep model was made from; empty for other models."""
     with open_file(path, KIND) as file:
         return str(file.attrs.get("state", ""))
 
 
 def read_metrics(path: str | Path) -> dict[int, Tested]:
-    """By rank, in ascending order."""
+    """Test results of a model by rank, in ascending order."""
     with open_file(path, KIND) as file:
         return {
             rank: Tested(

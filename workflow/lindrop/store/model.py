@@ -1,13 +1,14 @@
-"""model.h5: a fitted model that can be used without its data.
+"""Read and write model.h5: a fitted model that can be used without its training data.
 
-items                    str      raw ids, by column
-matrix                   float    B, of a full-rank model
-encoder, decoder         float    U and V, items × rank
-indptr, indices, data             B, of a sparse item-item model, in CSR form
+items                    str      raw item ids, in the order of X's columns
+matrix                   float    B of a full-rank model
+encoder, decoder         float    U and V of a low-rank model, items × rank
+indptr, indices, data             B of a sparse item-item model, in CSR form
 item_factors, alpha, ridge        Y, α and λ of WMF
-counts                   float    of popularity
-weights_1, bias_1, …     float    layers of a perceptron, with
-tanh, normalised         bool     which of them tanh follows, and whether rows enter with length 1
+counts                   float    training users of each item, for the popularity model
+weights_1, bias_1, …     float    layers of a perceptron
+tanh                     bool     whether tanh follows each of these layers
+normalised               bool     whether the perceptron's input rows are scaled to length 1
 history                  float    one column per name in its attribute `columns` (iterative solvers)
 attributes  model (its name in the catalogue), parameters (JSON), converged, split_sha256
 """
@@ -43,7 +44,7 @@ PARTS: Mapping[type[Model], tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A fit with the ids of its items and where it came from."""
+    """A fitted model with its name, item ids, parameters and the fingerprint of its split."""
 
     name: str
     fit: Fit
@@ -52,9 +53,9 @@ class SavedModel:
     split_sha256: str
 
     def recommend(self, history: Sequence[str], k: int = 10) -> list[str]:
-        """The k best items for someone with this history, by raw id.
+        """Raw ids of the k best items for a user with this history of raw ids, best first.
 
-        Items that the model does not know are ignored; at least one must be known.
+        Items that the model does not know are ignored; UserError if it knows none.
         """
         if isinstance(history, str):
             raise UserError(f"a history is a list of items, not the text {history!r}")
@@ -76,6 +77,7 @@ def write_model(
     parameters: Mapping[str, Any] | None = None,
     split_sha256: str = "",
 ) -> None:
+    """Write a fitted model with the raw ids of its items."""
     parts = _parts(fit.model)
     with create_file(path, KIND, {}, [*parts.values(), items]) as file:
         write_ids(file, "items", items)
@@ -89,6 +91,7 @@ def write_model(
 
 
 def read_model(path: str | Path) -> SavedModel:
+    """Read a model written by `write_model`."""
     with open_file(path, KIND) as file:
         return SavedModel(
             name=str(file.attrs["model"]),
@@ -100,12 +103,14 @@ def read_model(path: str | Path) -> SavedModel:
 
 
 def _parts(model: Model) -> dict[str, Array]:
+    """Arrays and numbers that define a model, by their names in the file."""
     if isinstance(model, Perceptron):
         return model.parts()
     return {part: np.asarray(getattr(model, part)) for part in PARTS[type(model)]}
 
 
 def _read_parts(file: h5py.File) -> Model:
+    """The model that the datasets of a file define; UserError if there is none."""
     if "weights_1" in file:
         return Perceptron.of({name: file[name][()] for name in file if name != "items"})
     for kind, names in PARTS.items():
@@ -116,6 +121,7 @@ def _read_parts(file: h5py.File) -> Model:
 
 
 def write_history(group: h5py.Group, fit: Fit) -> None:
+    """Write the solver's history, one row per iteration, if the fit has one."""
     if fit.history:
         columns = list(fit.history[0])
         rows = np.array([[row[column] for column in columns] for row in fit.history])
@@ -123,6 +129,7 @@ def write_history(group: h5py.Group, fit: Fit) -> None:
 
 
 def read_history(group: h5py.Group) -> list[Mapping[str, float]]:
+    """Solver history, one mapping per iteration; empty if the group has none."""
     if "history" not in group:
         return []
     columns = list(group["history"].attrs["columns"])

@@ -1,7 +1,7 @@
-"""spectrum.h5: the largest eigenpairs of X'X, which several models share.
+"""Read and write spectrum.h5: the largest eigenpairs of X'X, which several models share.
 
-values     float   descending
-vectors    float   items × number of values
+values     float   eigenvalues, descending
+vectors    float   eigenvectors as columns, items × number of values
 attribute  split_sha256
 """
 
@@ -19,6 +19,7 @@ Spectrum = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 def write_spectrum(path: str | Path, spectrum: Spectrum, split_sha256: str) -> None:
+    """Write eigenvalues and eigenvectors of the split with this fingerprint."""
     with create_file(path, KIND, {}, spectrum) as file:
         for name, values in zip(("values", "vectors"), spectrum, strict=True):
             file.create_dataset(name, data=values)
@@ -26,6 +27,7 @@ def write_spectrum(path: str | Path, spectrum: Spectrum, split_sha256: str) -> N
 
 
 def read_spectrum(path: str | Path, split_sha256: str) -> Spectrum:
+    """Eigenvalues and eigenvectors; UserError if they belong to another split."""
     with open_file(path, KIND) as file:
         if file.attrs["split_sha256"] != split_sha256:
             raise UserError(f"{path}: made from another split; delete it and rerun")

@@ -1,10 +1,10 @@
-"""split.h5: a dataset, split.
+"""Read and write split.h5: a dataset split into training, validation and test users.
 
 users, items   str   raw ids by uid and by sid
 train, validation/{fold_in,held_out}, test/{fold_in,held_out}: one CSR triple each
-    data int8, indices int32, indptr int64   rows are users, columns are sids; entries of a row in
-                                             file order, duplicate rows kept apart
-    position int32                           the line of the published csv of each entry
+    data int8, indices int32, indptr int64   rows are users, columns are sids; entries of a row are
+                                             in file order, repeated pairs are separate entries
+    position int32                           line of each entry in the published csv (from 0)
 attributes     protocol (JSON), split_sha256, and the counts of data.split.Counts
 """
 
@@ -26,6 +26,7 @@ KIND = "split/1"
 
 
 def write_split(path: str | Path, split: Split, source: Source) -> None:
+    """Write a split; `source` describes the file or recipe that it comes from."""
     parts = [array for events in split.parts().values() for array in (events.uid, events.sid)]
     with create_file(path, KIND, source, [*parts, *parts, split.users, split.items]) as file:
         digest = hashlib.sha256()
@@ -44,7 +45,7 @@ def write_split(path: str | Path, split: Split, source: Source) -> None:
 
 
 def read_split(path: str | Path) -> Split:
-    """The whole split, its rows in the order of the published csv files."""
+    """Read a whole split, with the rows in the order of the published csv files."""
     with open_file(path, KIND) as file:
         users, items = read_ids(file, "users"), read_ids(file, "items")
         protocol = Protocol(**json.loads(file.attrs["protocol"]))
@@ -71,20 +72,20 @@ def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
 
 
 def read_split_facts(path: str | Path) -> tuple[Counts, Protocol, dict[str, Any]]:
-    """Counts, protocol and source of a split: what a table needs, without the events."""
+    """Counts, protocol and source of a split, read without its events."""
     with open_file(path, KIND) as file:
         protocol = Protocol(**json.loads(file.attrs["protocol"]))
         return _read_counts(file), protocol, json.loads(file.attrs["source"])
 
 
 def read_split_sha256(path: str | Path) -> str:
-    """The fingerprint of a split, by which files made from it are known."""
+    """Fingerprint of a split, which files made from it carry as well."""
     with open_file(path, KIND) as file:
         return str(file.attrs["split_sha256"])
 
 
 def read_items(path: str | Path) -> Ids:
-    """Raw ids of the items, by column."""
+    """Raw item ids of a split, in the order of X's columns."""
     with open_file(path, KIND) as file:
         return read_ids(file, "items")
 
@@ -94,6 +95,7 @@ def _read_counts(file: h5py.File) -> Counts:
 
 
 def _write_events(group: h5py.Group, events: Events, users: range) -> None:
+    """Write the events of one part as a CSR triple with their positions; `users` are its uids."""
     row, line = events.uid - users.start, np.arange(len(events), dtype=np.int32)
     # one column per event: a linear-time, order-keeping sort by user
     by_user = sp.coo_array(
@@ -107,6 +109,7 @@ def _write_events(group: h5py.Group, events: Events, users: range) -> None:
 
 
 def _read_events(group: h5py.Group, first_user: int) -> Events:
+    """Events of one part in csv order; its first row is the uid `first_user`."""
     position, indptr = group["position"][:], group["indptr"][:]
     uid = np.empty(len(position), np.int32)
     sid = np.empty(len(position), np.int32)
@@ -117,6 +120,7 @@ def _read_events(group: h5py.Group, first_user: int) -> Events:
 
 
 def _read_holdout(group: h5py.Group, first_user: int) -> Holdout:
+    """Fold-in and held-out events of validation or test users."""
     return Holdout(
         fold_in=_read_events(group["fold_in"], first_user),
         held_out=_read_events(group["held_out"], first_user),

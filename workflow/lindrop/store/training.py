@@ -1,4 +1,4 @@
-"""What a fit reads: the training users' interactions, their X'X and its spectrum."""
+"""Read what a fit needs: the training users' interactions, their X'X and its spectrum."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,10 @@ from lindrop.store.split import read_split_matrix, read_split_sha256
 def read_training(
     split: str | Path, gram: str | Path, spectrum: str | Path | None = None, seed: int = 1
 ) -> Training:
-    """X'X is read anew for every fit, which then works in its memory; caches must be of `split`."""
+    """Training data of a split, with X'X and its spectrum from files made from the same split.
+
+    X'X is read again for every fit, because a solver overwrites it.
+    """
     digest = read_split_sha256(split)
     return Training(
         x=read_split_matrix(split, "train"),
@@ -23,7 +26,10 @@ def read_training(
 
 
 def read_deep_training(split: str | Path, seed: int, checkpoint: Path) -> Training:
-    """For models that stop where the validation users say; X'X is counted only if one asks."""
+    """Training data of a split for models with early stopping on its validation users.
+
+    X'X is computed only if a model asks for it. `checkpoint` is where training states are kept.
+    """
     data = Training.of(read_split_matrix(split, "train"), seed, keep=False)
     parts = (read_split_matrix(split, f"validation/{part}") for part in Validation._fields)
     return replace(data, validation=Validation(*parts), checkpoint=checkpoint)

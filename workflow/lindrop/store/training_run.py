@@ -1,11 +1,11 @@
-"""training.h5: how far the training of an autoencoder came; complete when its last epoch is done.
+"""Read and write training.h5: the last checkpoint of the training of an autoencoder.
 
 w1          float32   hidden × inputs
 w2          float32   inputs × hidden
 measured    float     rows of `Run.measured`
 attributes  epoch, source (JSON: what the training depends on)
 
-A result is the last checkpoint.
+After the last epoch, the checkpoint is the result.
 """
 
 import json
@@ -24,6 +24,7 @@ KIND = "training/1"
 
 
 def write_run(path: str | Path, run: Run, source: Mapping[str, Any]) -> None:
+    """Write a checkpoint; `source` is what the training depends on."""
     arrays = {**run.weights._asdict(), "measured": np.array(run.measured)}
     with create_file(path, KIND, source, arrays.values()) as file:
         for name, values in arrays.items():
@@ -32,7 +33,7 @@ def write_run(path: str | Path, run: Run, source: Mapping[str, Any]) -> None:
 
 
 def read_run(path: str | Path) -> tuple[Run, dict[str, Any]]:
-    """A run and its source."""
+    """A run and its source, as given to `write_run`."""
     with open_file(path, KIND) as file:
         weights = Weights(file["w1"][:], file["w2"][:])
         run = Run(int(file.attrs["epoch"]), weights, file["measured"][:].tolist())
@@ -40,7 +41,7 @@ def read_run(path: str | Path) -> tuple[Run, dict[str, Any]]:
 
 
 def resumed(path: str | Path, source: Mapping[str, Any]) -> Run | None:
-    """The run of a checkpoint; none where there is no checkpoint, or one of another training."""
+    """The run of a checkpoint, or None if there is none or it belongs to another training."""
     if not Path(path).exists():
         return None
     run, of = read_run(path)
