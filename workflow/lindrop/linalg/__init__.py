@@ -1,1 +1,1 @@
-"""Linear algebra in place, on one triangle, for matrices that nearly fill the memory."""
+"""Linear algebra for large symmetric matrices, in place and on one triangle to save memory."""

@@ -1,10 +1,10 @@
-"""BLAS and LAPACK on blocks of a larger matrix, in place.
+"""Call BLAS and LAPACK in place on blocks of a larger matrix.
 
-SciPy's Python wrappers copy every matrix that is not contiguous. The routines themselves take a
-leading dimension; SciPy exports their addresses for Cython, and these are called here.
+SciPy's Python wrappers copy every matrix that is not contiguous. The routines themselves accept a
+leading dimension; they are called here through the addresses that SciPy exports for Cython.
 
-NumPy brings a second BLAS of its own. Each keeps its threads spinning for a while after a call, so
-a loop that alternates between the two crawls: within one, use the products from here.
+NumPy brings a BLAS of its own. Each of the two keeps its threads spinning for a while after a call,
+so a loop that alternates between them is slow: within such a loop, use the products from here.
 """
 
 import ctypes
@@ -25,6 +25,7 @@ _REAL = {"s": ctypes.c_float, "d": ctypes.c_double}
 
 @cache
 def _routine(module: Any, name: str) -> Callable[..., None]:
+    """The BLAS or LAPACK routine of this name (such as `sgemm`) as a ctypes function."""
     capsule = module.__pyx_capi__[name]
     name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
@@ -33,11 +34,12 @@ def _routine(module: Any, name: str) -> Callable[..., None]:
 
 
 def _integer(value: int) -> Any:
+    """A reference to a C integer, as Fortran routines take their arguments."""
     return ctypes.byref(ctypes.c_int(value))
 
 
 def _start_and_stride(matrix: Matrix) -> tuple[ctypes.c_void_p, Any]:
-    """Address and leading dimension of a block of a C-ordered matrix."""
+    """Address and leading dimension of a block of a C-ordered matrix, as arguments of a routine."""
     if matrix.strides[1] != matrix.itemsize or matrix.strides[0] % matrix.itemsize:
         raise ValueError("rows must be contiguous")
     stride = max(matrix.strides[0] // matrix.itemsize, matrix.shape[1], 1)
@@ -47,7 +49,10 @@ def _start_and_stride(matrix: Matrix) -> tuple[ctypes.c_void_p, Any]:
 def product_into(
     c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0, transposed: bool = True
 ) -> None:
-    """C = α A B' + β C, or with A B if not `transposed`; all are blocks with contiguous rows."""
+    """Compute C = α A B' + β C, or C = α A B + β C if not `transposed`, in place.
+
+    Rows of all three matrices must be contiguous; the matrices may be blocks of larger ones.
+    """
     if 0 in c.shape:
         return
     shape = (len(a), len(b)) if transposed else (len(a), b.shape[1])
@@ -55,7 +60,7 @@ def product_into(
         raise ValueError(f"{a.shape} by {b.shape} into {c.shape}: {a.dtype}, {b.dtype}, {c.dtype}")
     prefix = _PREFIX[c.dtype]
     real = _REAL[prefix]
-    # Fortran sees each block transposed: C' = α B A' + β C'
+    # Fortran sees each C-ordered block transposed, so it computes C' = α B A' + β C'
     _routine(cython_blas, f"{prefix}gemm")(
         ctypes.c_char_p(b"T" if transposed else b"N"),
         ctypes.c_char_p(b"N"),
@@ -71,7 +76,7 @@ def product_into(
 
 
 def product(a: Matrix, b: Matrix, transposed: bool = True) -> Matrix:
-    """A B', or A B, as a new matrix."""
+    """The product A B', or A B if not `transposed`, as a new matrix."""
     c = np.empty((len(a), len(b) if transposed else b.shape[1]), a.dtype)
     product_into(c, a, b, transposed=transposed)
     return c
@@ -84,7 +89,7 @@ def invert_small(a: Matrix) -> Matrix:
     for name in ("potrf", "potri"):
         info = ctypes.c_int(0)
         _routine(cython_lapack, prefix + name)(
-            ctypes.c_char_p(b"U"),  # Fortran's upper triangle is the lower one of rows
+            ctypes.c_char_p(b"U"),  # Fortran's upper triangle is the lower one in C order
             _integer(n),
             *_start_and_stride(inverse),
             ctypes.byref(info),
@@ -97,7 +102,7 @@ def invert_small(a: Matrix) -> Matrix:
 
 
 class NotPositiveDefinite(Unsolvable):
-    """A matrix that should be inverted is singular in its precision."""
+    """Raised when a matrix to be inverted is not positive definite in its precision."""
 
     def __init__(self, precision: np.dtype[Any], reason: str) -> None:
         self.reason = reason

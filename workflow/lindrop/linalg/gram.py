@@ -1,4 +1,4 @@
-"""G = X'X, the only thing that the linear models need to know about the training users."""
+"""Compute G = X'X, all that most linear models need to know about the training users."""
 
 import itertools
 from typing import Any
@@ -20,14 +20,15 @@ from lindrop.linalg.kernels import (
     unsigned,
 )
 
-ROWS = 64  # at once: short enough to share them out evenly, wide enough to mirror by cache lines
-EXACT = 2**24  # from here on float32 does not hold every integer
+ROWS = 64  # per task: few enough to balance the threads, enough to mirror whole cache lines
+EXACT = 2**24  # float32 holds every integer below this limit
 
 
 def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
-    """X'X, both triangles, in C order; nothing else of its size is allocated.
+    """Gram matrix X'X, items × items, both triangles, in C order.
 
-    Counts are exact integers, so matrices of shards of the users add up to exactly the whole.
+    No other array of its size is allocated. Counts are exact integers, so the matrices of shards of
+    the users add up to exactly the matrix of all users.
     """
     x = canonical(x)
     items = x.shape[1]
@@ -46,23 +47,24 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> npt.NDArr
 
 
 def _transposed_places(x: sp.csr_array) -> Csr:
-    """X' whose entries are their places in X."""
+    """CSR arrays of X' in which each entry is the index of that entry in the data of X."""
     places = np.arange(x.nnz, dtype=x.indices.dtype)
     xt = sp.csr_array((places, x.indices, x.indptr), shape=x.shape).tocsc()
     return unsigned(xt.indptr), unsigned(xt.indices), unsigned(xt.data)
 
 
 def needed_bytes(items: int, nnz: int = 0, itemsize: int = 4) -> int:
-    """Peak memory of `gram_matrix` beside X: the result, and X' as indices and places."""
+    """Peak memory of `gram_matrix` in bytes, without X: the result and the index arrays of X'."""
     return itemsize * items**2 + 16 * nnz
 
 
 def require_exact(diagonal: npt.NDArray[Any]) -> None:
-    """Refuse counts that float32 cannot hold: none exceeds the largest one of the diagonal.
+    """Raise UserError if float32 may have rounded a count of a Gram matrix with this diagonal.
 
-    Rounding never takes a count back below the limit, so it is enough to look at the result.
+    No count exceeds the largest one of the diagonal, and rounding never brings a count back below
+    the limit, so it is enough to check the diagonal of the result.
     """
-    if diagonal.dtype == np.float32 and not np.all(diagonal < EXACT):  # a NaN is not less, either
+    if diagonal.dtype == np.float32 and not np.all(diagonal < EXACT):  # also refuses NaN
         item = int(np.argmax(~(diagonal < EXACT)))
         raise UserError(
             f"item {item} has a squared count of {diagonal[item]:,.0f}, float32 is exact below "
@@ -71,6 +73,6 @@ def require_exact(diagonal: npt.NDArray[Any]) -> None:
 
 
 def user_shards(n_users: int, shards: int) -> list[range]:
-    """Consecutive users in `shards` parts whose sizes differ by one at most."""
+    """Ranges of consecutive users: `shards` parts whose sizes differ by at most one."""
     bounds = [n_users * shard // shards for shard in range(shards + 1)]
     return [range(start, stop) for start, stop in itertools.pairwise(bounds)]

@@ -1,21 +1,21 @@
-"""The inverse of a symmetric positive definite matrix, in its own place, from one triangle."""
+"""Invert a symmetric positive definite matrix in place, from one of its triangles."""
 
 import numpy as np
 
 from lindrop.base.arrays import Matrix
 from lindrop.linalg.blas import invert_small, product_into
 
-PIVOTS = 320  # eliminated at once: enough for the rate of matrix products, small beside n
-LEAF = 256
+PIVOTS = 320  # eliminated at once: enough for fast matrix products, small compared with n
+LEAF = 256  # rows and columns of the blocks on which a triangle is processed
 
 
 def invert_lower(a: Matrix) -> None:
     """Replace the lower triangle of `a` (C order) by that of its inverse; the upper one is kept.
 
-    The symmetric block sweep: for each block of pivots D with column W, everything else loses
-    W D⁻¹ W', the column becomes W D⁻¹ and the block -D⁻¹; when all are swept, -A⁻¹ is left. It
-    costs n³ operations, as Cholesky factorisation and inversion do, but all of them are matrix
-    products, which also avoids LAPACK at sizes where some of its kernels have crashed.
+    The algorithm is the symmetric block sweep: for each block of pivots D with column W, W D⁻¹ W'
+    is subtracted from the rest, the column becomes W D⁻¹ and the block -D⁻¹. After all blocks, -A⁻¹
+    is left. This takes n³ operations, as many as Cholesky factorisation and inversion, but all of
+    them are matrix products, so LAPACK is not called at sizes where some of its kernels crashed.
     """
     n = len(a)
     column, y = (np.empty((n, min(PIVOTS, n)), a.dtype) for _ in range(2))
@@ -36,12 +36,12 @@ def invert_lower(a: Matrix) -> None:
 
 
 def subtract_lower(a: Matrix, y: Matrix, w: Matrix) -> None:
-    """A -= Y W' within the lower triangle."""
+    """Subtract Y W' from the lower triangle of A in place."""
     _subtract_within(a, y, w, 0, len(a))
 
 
 def _subtract_within(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> None:
-    """The same in rows and columns start..stop."""
+    """Subtract Y W' from the lower triangle of A within rows and columns start to stop - 1."""
     if stop - start <= LEAF:
         here = slice(start, stop)
         square = np.empty((stop - start, stop - start), a.dtype)
@@ -55,7 +55,7 @@ def _subtract_within(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> 
 
 
 def _transpose(a: Matrix, into: Matrix) -> None:
-    """In pieces that stay in the cache."""
+    """Write A' to `into`, in blocks that fit into the cache."""
     for start in range(0, a.shape[0], LEAF):
         for left in range(0, a.shape[1], LEAF):
             here, there = slice(start, start + LEAF), slice(left, left + LEAF)
@@ -63,10 +63,12 @@ def _transpose(a: Matrix, into: Matrix) -> None:
 
 
 def _set_lower(block: Matrix, values: Matrix) -> None:
+    """Copy the lower triangle of `values` to that of `block`."""
     np.copyto(block, values, where=np.tri(len(block), dtype=bool))
 
 
 def _negate_lower(a: Matrix) -> None:
+    """Change the sign of the lower triangle in place."""
     for start in range(0, len(a), LEAF):
         stop = min(start + LEAF, len(a))
         np.negative(a[start:stop, :start], out=a[start:stop, :start])
@@ -75,7 +77,7 @@ def _negate_lower(a: Matrix) -> None:
 
 
 def mirror_lower(a: Matrix) -> None:
-    """Copy the lower triangle to the upper one, in blocks."""
+    """Copy the lower triangle to the upper one, in place and in blocks."""
     for start in range(0, len(a), LEAF):
         stop = min(start + LEAF, len(a))
         _transpose(a[start:stop, :start], a[:start, start:stop])

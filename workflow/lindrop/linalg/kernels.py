@@ -1,7 +1,7 @@
-"""Compiled loops of the linear autoencoders: serial over a range, without the interpreter's lock.
+"""Compiled loops of the linear autoencoders, each serial over a range of rows or columns.
 
-`base.parallel.over_blocks` runs ranges in threads: no loop writes what another range reads or
-writes, so results do not depend on the number of threads.
+They release Python's global lock (GIL), and `base.parallel.over_blocks` runs ranges in threads. No
+loop writes what another range reads or writes, so results do not depend on the number of threads.
 """
 
 from typing import Any
@@ -18,13 +18,13 @@ Csr = tuple[Array, Array, Array]  # indptr, indices, data
 
 compiled = njit(nogil=True, cache=True)
 
-USERS = 64  # of X at a time, where B is sparse
-COUNTED = 32  # held-out items of a user up to which ranks are counted one by one
-COLUMNS = 1024  # of B at a time: four rows of it and one of the result fit the nearest cache
+USERS = 64  # rows of X per task, if B is sparse
+COUNTED = 32  # most held-out items of a user for which each rank is counted separately
+COLUMNS = 1024  # columns of B per task: parts of four rows of B and one of X B fit the L1 cache
 
 
 def canonical(x: sp.csr_array) -> sp.csr_array:
-    """X with sorted indices and no duplicate entry, copied only if it has to be."""
+    """X with sorted indices and duplicate entries added up, copied only if necessary."""
     if not x.has_canonical_format:
         x = x.copy()
         x.sum_duplicates()
@@ -32,24 +32,25 @@ def canonical(x: sp.csr_array) -> sp.csr_array:
 
 
 def csr(x: sp.csr_array) -> Csr:
-    """The arrays of X with unsigned indices: a signed index costs a test for being negative."""
+    """CSR arrays of X with unsigned indices, which Numba need not test for being negative."""
     return unsigned(x.indptr), unsigned(x.indices), x.data
 
 
 def unsigned(index: Array) -> Array:
+    """View of an integer array as unsigned integers of the same size."""
     return index.view(f"u{index.itemsize}")
 
 
 @compiled
 def count_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
-    """Add rows start..stop of the upper triangle of X'X, X all ones: pairs are counted.
+    """Add rows start to stop - 1 of the upper triangle of X'X to `gram`, for X with entries 1.
 
-    The data of X' (items × users) are the places of its entries in X: what stands from there on
-    in the user's sorted row are the items j ≥ i. One row of G at a time stays in the cache.
+    The data of X' (items × users) are the indices of its entries in X: from such an index on, the
+    user's sorted row holds the items j ≥ i. One row of G at a time stays in the cache.
     """
     end_of_user, items, _ = x
     first, users, place = xt
-    one = np.float32(1)  # an integer would make it a sum of doubles
+    one = np.float32(1)  # with an integer 1, Numba would add in float64
     for i in range(start, stop):
         row = gram[i]
         for entry in range(first[i], first[i + 1]):
@@ -59,7 +60,10 @@ def count_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
 
 @compiled
 def multiply_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
-    """As `count_rows` for any X, which takes twice as long."""
+    """Add rows start to stop - 1 of the upper triangle of X'X to `gram`, for X with any entries.
+
+    The data of X' are the indices of its entries in X. `count_rows` is twice as fast for X of ones.
+    """
     end_of_user, items, data = x
     first, users, place = xt
     for i in range(start, stop):
@@ -72,9 +76,9 @@ def multiply_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
 
 @compiled
 def mirror_rows(gram: Array, start: int, stop: int) -> None:
-    """Copy rows start..stop of the upper triangle to the lower one.
+    """Copy rows start to stop - 1 of the upper triangle to the lower one.
 
-    The narrower the range, the more of what is read along a column is still in the cache.
+    The narrower the range, the more of a column's entries are still in the cache when read.
     """
     for j in range(start + 1, len(gram)):
         for i in range(start, min(j, stop)):
@@ -82,11 +86,11 @@ def mirror_rows(gram: Array, start: int, stop: int) -> None:
 
 
 def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
-    """X B of a C-ordered B, in threads, each of which takes some columns."""
-    if x.shape[1] != len(b) or not b.flags.c_contiguous:  # compiled loops check no bounds
+    """Product X B of sparse X and dense, C-ordered B; threads take blocks of columns."""
+    if x.shape[1] != len(b) or not b.flags.c_contiguous:  # compiled loops do not check bounds
         raise ValueError(f"X is {x.shape}, B is {b.shape} and must be C-ordered")
     scores = np.empty((x.shape[0], b.shape[1]), b.dtype)
-    arrays = (x.indptr, unsigned(x.indices), x.data)  # unsigned 64 bits + 4 is a float to Numba
+    arrays = (x.indptr, unsigned(x.indices), x.data)  # signed indptr: in Numba uint64 + 4 is float
 
     def tile(start: int, stop: int) -> None:
         sparse_rows_times_dense(arrays, b, scores, start, stop)
@@ -97,7 +101,7 @@ def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
 
 @compiled
 def sparse_rows_times_dense(x: Csr, b: Array, out: Array, start: int, stop: int) -> None:
-    """Columns start..stop of X B, four rows of B at a time to write each sum less often."""
+    """Write columns start to stop - 1 of X B to `out`, four rows of B at a time to save writes."""
     indptr, items, data = x
     for u in range(len(out)):
         total = out[u, start:stop]
@@ -118,9 +122,9 @@ def sparse_rows_times_dense(x: Csr, b: Array, out: Array, start: int, stop: int)
 
 
 def sparse_times_sparse(x: sp.csr_array, b: Csr) -> Array:
-    """X B of a sparse B, as a dense array, in threads: the scores of a sparse item-item model."""
+    """Dense product X B of sparse X and sparse B, in threads: a sparse item-item model's scores."""
     indptr, indices, data = b
-    if x.shape[1] != len(indptr) - 1:  # compiled loops check no bounds
+    if x.shape[1] != len(indptr) - 1:  # compiled loops do not check bounds
         raise ValueError(f"X is {x.shape}, B has {len(indptr) - 1} rows")
     scores = np.zeros(x.shape, data.dtype)
     arrays, b = csr(x), (unsigned(indptr), unsigned(indices), data)
@@ -134,7 +138,7 @@ def sparse_times_sparse(x: sp.csr_array, b: Csr) -> Array:
 
 @compiled
 def sparse_rows_times_sparse(x: Csr, b: Csr, out: Array, start: int, stop: int) -> None:
-    """Add rows start..stop of X B to `out`."""
+    """Add rows start to stop - 1 of X B to `out`."""
     indptr, items, data = x
     first, columns, weights = b
     for u in range(start, stop):
@@ -147,10 +151,11 @@ def sparse_rows_times_sparse(x: Csr, b: Csr, out: Array, start: int, stop: int) 
 
 @compiled
 def top_k(scores: Array, ids: Array, values: Array, start: int, stop: int) -> None:
-    """The best columns of rows start..stop, best first; of equal scores the lower column first.
+    """Write the k best columns of rows start to stop - 1 and their scores to `ids` and `values`.
 
-    As many as `ids` and `values` have columns. A score of -inf is never taken: where too few
-    others are left, ids are -1. A row with a NaN has NaN as its first value.
+    k is the number of columns of `ids` and `values`. The best is first; of equal scores, the lower
+    column is first. A score of -inf is never taken: if fewer than k others are left, the remaining
+    ids are -1. A row with a NaN has NaN as its first value.
     """
     for u in range(start, stop):
         row, best, column = scores[u], values[u], ids[u]
@@ -158,11 +163,11 @@ def top_k(scores: Array, ids: Array, values: Array, start: int, stop: int) -> No
         column[:] = -1
         nan = False
         for j in range(len(row)):
-            if row[j] > best[0]:  # of equals the later one, which is the worse, stays out
+            if row[j] > best[0]:  # a later column with an equal score is worse and stays out
                 _replace_root(best, column, len(best), row[j], j)
             elif row[j] != row[j]:
                 nan = True
-        for size in range(len(best) - 1, 0, -1):  # the worst of the heap goes to its end
+        for size in range(len(best) - 1, 0, -1):  # move the worst of the heap to its end
             score, j = best[size], column[size]
             best[size], column[size] = best[0], column[0]
             _replace_root(best, column, size, score, j)
@@ -172,7 +177,7 @@ def top_k(scores: Array, ids: Array, values: Array, start: int, stop: int) -> No
 
 @compiled
 def _replace_root(best: Array, column: Array, size: int, score: float, j: int) -> None:
-    """In a heap whose root is the worst: the lowest score, of equals the highest column."""
+    """Replace the root, which is the worst entry by `_worse`, of a heap by (score, j)."""
     hole, child = 0, 1
     while child < size:
         if child + 1 < size and _worse(
@@ -188,14 +193,15 @@ def _replace_root(best: Array, column: Array, size: int, score: float, j: int) -
 
 @compiled
 def _worse(score: float, column: int, than_score: float, than_column: int) -> bool:
+    """Whether a column ranks below another: lower score or, if equal, higher column."""
     return score < than_score or (score == than_score and column > than_column)
 
 
 @compiled
 def gains_of_ranks(scores: Array, held_out: Csr, gains: Array, start: int, stop: int) -> None:
-    """gains[u, r] = the held-out entry of the item that ranks r-th for user u, 0 if it has none.
+    """Write to gains[u, r] the held-out entry of user u's item at rank r (from 0), 0 if none.
 
-    Items rank as `top_k` lists them. A row of scores with a NaN has NaN as its first gain.
+    Items are ranked in the order of `top_k`. A row of scores with a NaN has NaN as its first gain.
     """
     indptr, items, data = held_out
     depth = gains.shape[1]
@@ -206,7 +212,7 @@ def gains_of_ranks(scores: Array, held_out: Csr, gains: Array, start: int, stop:
         first, end = indptr[u], indptr[u + 1]
         if _has_nan(row):
             gains[u, 0] = np.nan
-        elif end - first <= COUNTED:  # counting the better ones of each is faster than a list
+        elif end - first <= COUNTED:  # for few items, counting better columns is faster than top_k
             for entry in range(first, end):
                 rank = _rank(row, items[entry])
                 if rank < depth and row[items[entry]] > -np.inf:
@@ -222,6 +228,7 @@ def gains_of_ranks(scores: Array, held_out: Csr, gains: Array, start: int, stop:
 
 @compiled
 def _has_nan(row: Array) -> bool:
+    """Whether a row holds a NaN."""
     nan = False
     for j in range(len(row)):
         nan |= row[j] != row[j]
@@ -230,7 +237,7 @@ def _has_nan(row: Array) -> bool:
 
 @compiled
 def _rank(row: Array, item: int) -> int:
-    """How many columns are better than one of them: of equal scores the lower column is."""
+    """Rank (from 0) of a column: the number of better ones, by the order of `top_k`."""
     score, better = row[item], 0
     for j in range(item):
         better += row[j] >= score

@@ -1,4 +1,4 @@
-"""The largest eigenvalues of symmetric operators too large to decompose."""
+"""Compute the largest eigenpairs of symmetric operators too large for a full decomposition."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,17 +11,20 @@ from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.reporting import logger
 from lindrop.linalg.blas import product, product_into
 
-DENSE = 2000  # decomposed whole up to here
-BLOCK = 128
-TOLERANCE = 1e-3  # of residuals, by the smallest wanted eigenvalue; values err by its square
+DENSE = 2000  # up to this size, the matrix is decomposed fully
+BLOCK = 128  # vectors that a Krylov step adds
+TOLERANCE = 1e-3  # of residuals, relative to the smallest wanted eigenvalue
 RESTARTS = 60
-PASSES = 5  # of orthogonalisation at most; two are the rule
+PASSES = 5  # most passes of orthogonalisation; usually two are enough
 
 
 def top_eigenpairs(
     times: Callable[[Matrix], Matrix], n: int, k: int, dtype: npt.DTypeLike, seed: int = 0
 ) -> tuple[Vector, Matrix]:
-    """The k largest eigenvalues, descending, and their eigenvectors as columns (C order)."""
+    """The k largest eigenvalues, descending, and their eigenvectors as columns (C order).
+
+    `times` multiplies the n × n operator by a matrix of columns.
+    """
     if n <= DENSE or 3 * k >= n:
         values, vectors = _decomposed(times(np.eye(n, dtype=dtype)), k)
         return values, np.ascontiguousarray(vectors)
@@ -37,15 +40,15 @@ def _block_lanczos(
 ) -> tuple[Vector, Matrix]:
     """Thick-restart block Lanczos with full reorthogonalisation.
 
-    One block Krylov space is built up to twice the wanted size; its best Ritz vectors start the
-    next one, together with the block to which all their residuals belong.
+    A block Krylov space is built up to at least twice the wanted size. Its best Ritz vectors start
+    the next space, together with the block that spans all their residuals.
     """
     keep = k + BLOCK
     size = keep + max(keep, 8 * BLOCK)
     basis, image = np.empty((2, size, n), dtype)  # rows are vectors: blocks of them are contiguous
     block = _orthonormal(rng.standard_normal((BLOCK, n)).astype(dtype), basis[:0], rng)
     used, values, worst = 0, np.empty(0), np.inf
-    precision = np.sqrt(n) * np.finfo(dtype).eps  # of residuals, by the largest eigenvalue
+    precision = np.sqrt(n) * np.finfo(dtype).eps  # of residuals, relative to the largest eigenvalue
     for restart in range(RESTARTS):
         while used + len(block) <= size:
             here = slice(used, used + len(block))
@@ -60,7 +63,7 @@ def _block_lanczos(
             rows[:keep] = product(rotation, rows[:used], transposed=False)
         used = keep
         residual = image[:k] - values[:k, None] * basis[:k]
-        # below the precision eigenvalues are zero, and their residuals nothing to improve
+        # eigenvalues below the precision are zero, and their residuals cannot be improved
         allowed = max(TOLERANCE * values[k - 1], precision * values[0])
         worst = TOLERANCE * float(np.linalg.norm(residual, axis=1).max() / allowed)
         logger.info("spectrum: restart %d, largest relative residual %.1e", restart, worst)
@@ -72,22 +75,22 @@ def _block_lanczos(
 
 
 def _decomposed(matrix: Matrix, k: int) -> tuple[Vector, Matrix]:
-    """The k largest eigenpairs of a symmetric matrix, descending.
+    """The k largest eigenpairs of a symmetric matrix, descending, computed in float64.
 
-    In float64: an order of magnitude and more lies between the first value and the next ones, and
-    rounding errs by the first. All of them, by divide and conquer: for a half LAPACK's syevr takes
-    longer, and loses some of a cluster without a word.
+    Rounding errors are proportional to the first eigenvalue, which is more than ten times the next,
+    hence float64. All eigenpairs are computed, by divide and conquer: LAPACK's syevr takes longer
+    even for half of them, and silently misses some of a cluster.
     """
-    wide = matrix.astype(np.float64).T  # symmetric, and in the order that LAPACK takes over
+    wide = matrix.astype(np.float64).T  # symmetric: the transpose is in LAPACK's order
     values, vectors = sl.eigh(wide, driver="evd", overwrite_a=True)
     first = slice(None, -k - 1, -1)
     return values[first].astype(matrix.dtype), vectors[:, first].astype(matrix.dtype)
 
 
 def _orthonormal(rows: Matrix, against: Matrix, rng: np.random.Generator) -> Matrix:
-    """An orthonormal basis of some rows, orthogonal to others; repeated until nothing is taken off.
+    """Orthonormal basis of `rows`, also orthogonal to `against`; repeated until nothing changes.
 
-    A row of which the others leave nothing but rounding gives way to a random one.
+    A row that depends linearly on the others is replaced by a random one.
     """
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(rows.dtype).tiny)
     for _ in range(PASSES):
