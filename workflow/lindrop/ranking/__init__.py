@@ -1,1 +1,1 @@
-"""How well models rank: metrics, grids of hyper-parameters, and the choice among them."""
+"""Evaluate models: ranking metrics, their evaluation, and grids of hyper-parameters."""

@@ -1,4 +1,4 @@
-"""Ranking metrics by strong generalisation, as published (docs/protocol.md)."""
+"""Evaluate the rankings of held-out users, as published (docs/protocol.md)."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,21 +14,21 @@ from lindrop.base.parallel import over_blocks
 from lindrop.linalg.kernels import Array, canonical, gains_of_ranks, top_k
 from lindrop.ranking.metrics import DEPTH, METRICS, of_users
 
-BLOCK_BYTES = 128 << 20  # of scores at once
-USERS = 32  # per task of a thread
+BLOCK_BYTES = 128 << 20  # of scores computed at once
+USERS = 32  # rows of scores that a thread ranks per task
 
 
 class Model(Protocol):
-    """What is judged."""
+    """A model that scores items from users' interactions."""
 
     def scores(self, x: sp.csr_array) -> Array:
-        """A new array, users × items, of what each row of X predicts."""
+        """A new array, users × items: the scores that the model predicts from each row of X."""
 
 
 def evaluate(
     model: Model, fold_in: sp.csr_array, held_out: sp.csr_array
 ) -> npt.NDArray[np.float64]:
-    """METRICS (columns) of each user; NaN for one who has nothing held out."""
+    """Users × METRICS: the ranking metrics of each user, NaN if nothing of the user is held out."""
     if fold_in.shape != held_out.shape:
         raise ValueError(f"fold-in is {fold_in.shape}, held-out {held_out.shape}")
     held_out = canonical(held_out)
@@ -43,10 +43,10 @@ def evaluate(
 def top_items(
     model: Model, history: sp.csr_array, k: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-    """The k best items that each user has not had yet, best first, and their scores.
+    """Item numbers and scores, users × k each, of the k best items not in each user's history.
 
-    Of equal scores the item with the lower number is first. Where fewer than k items are left, ids
-    are -1 and scores -inf.
+    The best item is first; of equal scores, the lower number is first. If fewer than k items are
+    left, the remaining ids are -1 and their scores -inf.
     """
     if k < 1:
         raise ValueError(f"k is {k}")
@@ -58,13 +58,13 @@ def top_items(
 
 
 def summary(per_user: npt.NDArray[np.float64]) -> pd.DataFrame:
-    """Mean and standard error (std / √n, as published) of each metric.
+    """Mean and standard error (std / √n, as published) of each metric over the users.
 
-    Over the users with something held out; `n_nan` of the `n_users` have nothing.
+    Only users with held-out items count; `n_nan` of the `n_users` have none.
     """
     nan = np.isnan(per_user)
     counted = np.sum(~nan, axis=0)
-    with np.errstate(invalid="ignore"):  # 0 / 0 where nobody has anything
+    with np.errstate(invalid="ignore"):  # 0 / 0 if no user has held-out items
         mean = np.sum(per_user, axis=0, where=~nan) / counted
         spread = np.sqrt(np.sum((per_user - mean) ** 2, axis=0, where=~nan) / counted)
     columns = {
@@ -77,10 +77,10 @@ def summary(per_user: npt.NDArray[np.float64]) -> pd.DataFrame:
 
 
 def paired(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> pd.DataFrame:
-    """As `summary`, of the difference a - b of two models for the same users.
+    """Mean and standard error of the differences a - b between two models for the same users.
 
-    Users differ far more than models do: the standard error of the difference is what tells
-    whether two models do.
+    Users differ far more than models do, so whether two models differ shows only in the standard
+    error of their difference, not in those of the two means. The format is that of `summary`.
     """
     return summary(a - b)
 
@@ -88,7 +88,7 @@ def paired(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> pd.DataFra
 def _ranked(
     model: Model, history: sp.csr_array, k: int
 ) -> Iterator[tuple[slice, npt.NDArray[np.int32], Array]]:
-    """Blocks of users with their k best items without their history, and the scores of these."""
+    """Yield blocks of users with their k best items outside their history, and the scores."""
     for users, scores in _scored(model, history):
         ids = np.empty((len(scores), k), np.int32)
         values = np.empty(ids.shape, scores.dtype)
@@ -99,7 +99,7 @@ def _ranked(
 
 
 def _scored(model: Model, history: sp.csr_array) -> Iterator[tuple[slice, Array]]:
-    """Blocks of users with their scores of all items, -inf for those of their history."""
+    """Yield blocks of users with their scores of all items, -inf for items of their history."""
     n_users, n_items = history.shape
     step = max(1, BLOCK_BYTES // (8 * max(n_items, 1)))
     for start in range(0, n_users, step):
@@ -113,7 +113,7 @@ def _scored(model: Model, history: sp.csr_array) -> Iterator[tuple[slice, Array]
 
 
 def _refuse_nan(first: Array, users: slice, model: Model) -> None:
-    """The compiled loops tell a NaN among the scores of a user by one in their first result."""
+    """Raise UserError if `first`, the first result of each user from a compiled loop, has a NaN."""
     if (wrong := np.flatnonzero(np.isnan(first))).size:
         raise UserError(
             f"{type(model).__name__}: the scores of user {users.start + wrong[0]} hold NaN, the "
@@ -122,7 +122,7 @@ def _refuse_nan(first: Array, users: slice, model: Model) -> None:
 
 
 def _gains(scores: Array, held_out: sp.csr_array) -> npt.NDArray[np.float64]:
-    """For each user, by rank, the held-out entry of the item at that rank; 0 if it has none."""
+    """Users × DEPTH: the held-out entry of the item at each rank of each user, 0 if none."""
     gains = np.empty((len(scores), DEPTH))
     arrays = (held_out.indptr, held_out.indices, held_out.data)
     rows = partial(gains_of_ranks, scores, arrays, gains)

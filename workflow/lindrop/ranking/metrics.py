@@ -1,8 +1,8 @@
-"""The metrics by which rankings are judged: an entry of METRICS is all that one needs.
+"""Ranking metrics. To add one, add an entry to METRICS.
 
 A metric is a function of `gains` (users × ranks: the held-out entry of the item at that rank, 0 if
-it has none) and of `wanted` (how many items each user has held out). It is NaN, as 0 / 0, for a
-user with nothing held out (docs/protocol.md).
+none) and of `wanted` (number of held-out items of each user). For a user with nothing held out it
+is 0 / 0 = NaN (docs/protocol.md).
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-DEPTH = 100  # of the longest list that a metric looks at
+DEPTH = 100  # number of ranks that metrics look at
 DISCOUNT: npt.NDArray[np.float64] = 1 / np.log2(np.arange(2, DEPTH + 2))
 
 Floats = npt.NDArray[np.float64]
@@ -21,21 +21,21 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric, with its title in tables and figures."""
+    """A ranking metric: its title in tables and figures, and its function (module docstring)."""
 
     title: str
     of_users: Callable[[Floats, Counts], Floats]
 
 
 def ndcg(gains: Floats, wanted: Counts) -> Floats:
-    """Normalised discounted cumulative gain: an item that was held out twice gains twice."""
+    """Normalised discounted cumulative gain of each user; an item held out twice counts twice."""
     ideal: Floats = np.concatenate([[0.0], np.cumsum(DISCOUNT)])[np.minimum(wanted, DEPTH)]
     gain: Floats = (gains * DISCOUNT).sum(axis=1)
     return gain / ideal
 
 
 def recall(gains: Floats, wanted: Counts, depth: int) -> Floats:
-    """Share of the held-out items among the first `depth`, of as many as could be there."""
+    """Held-out items among the first `depth`, divided by min(held-out items, depth), per user."""
     hits: Counts = np.count_nonzero(gains[:, :depth], axis=1)
     return hits / np.minimum(wanted, depth)
 
@@ -45,10 +45,10 @@ METRICS = {
     "recall@20": Metric("Recall@20", partial(recall, depth=20)),
     "recall@50": Metric("Recall@50", partial(recall, depth=50)),
 }
-CRITERION = "ndcg@100"  # by which tuning chooses
+CRITERION = "ndcg@100"  # the metric by which tuning chooses hyper-parameters
 
 
 def of_users(gains: Floats, wanted: Counts) -> Floats:
-    """METRICS (columns) of users (rows)."""
+    """Users × METRICS: all metrics of each user."""
     with np.errstate(invalid="ignore"):
         return np.column_stack([metric.of_users(gains, wanted) for metric in METRICS.values()])
