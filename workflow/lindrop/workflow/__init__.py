@@ -1,1 +1,1 @@
-"""What only the workflow needs: the configuration, its documentation, hashes of code."""
+"""Check and document the configuration of the workflow."""

@@ -1,4 +1,4 @@
-"""Check a configuration against its schema, fill in the defaults, explain mistakes in one line."""
+"""Check a configuration against its schema, fill in defaults, report mistakes in one line."""
 
 import difflib
 import json
@@ -19,7 +19,7 @@ from lindrop.data.synthetic.recipe import recipe_of
 Schema = dict[str, Any]
 Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator,
-    # 50.0 is a whole number to the standard, but not to code that counts with it
+    # JSON Schema accepts 50.0 as an integer, but Python code that counts with it does not
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     ),
@@ -29,12 +29,12 @@ SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 
 DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
-# Keywords that this module follows itself, to name the key in its own words.
+# Schema keywords that this module checks itself, so that its messages name the key.
 NESTED = ("properties", "additionalProperties", "items", "required", "propertyNames", "oneOf")
 
 
 def load_schema(path: Path = SCHEMA) -> Schema:
-    """The schema with its references put in place."""
+    """The schema of the configuration, with its references resolved."""
     schema = read_yaml(path)
     definitions = schema.pop("$defs", {})
 
@@ -42,7 +42,7 @@ def load_schema(path: Path = SCHEMA) -> Schema:
         if isinstance(node, list):
             return [resolve(entry) for entry in node]
         if isinstance(node, dict):
-            if "$ref" in node:  # keys beside it add to what it names
+            if "$ref" in node:  # keys beside $ref are added to its target
                 beside = {key: value for key, value in node.items() if key != "$ref"}
                 return resolve(definitions[node["$ref"].rpartition("/")[2]]) | beside
             return {key: resolve(value) for key, value in node.items()}
@@ -53,7 +53,7 @@ def load_schema(path: Path = SCHEMA) -> Schema:
 
 
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """The configuration with every default filled in; UserError on the first mistake."""
+    """The configuration with all defaults filled in; UserError on the first mistake."""
     filled = _check(_plain(config), schema, "")
     for key, source in sources(filled):
         _check_source(key, source)
@@ -68,7 +68,7 @@ def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
 
 
 def duplicate_keys(text: str, file: str) -> None:
-    """Refuse a YAML text that gives a key twice: readers keep the last one silently."""
+    """Raise UserError if a YAML text gives a key twice; YAML readers silently keep the last one."""
     todo = [yaml.compose(text)]
     while todo:
         node = todo.pop()
@@ -86,7 +86,7 @@ def duplicate_keys(text: str, file: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A copy in which YAML's dates and the like are text, also as keys."""
+    """A copy in which values and keys of other types, such as YAML's dates, are text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -95,20 +95,23 @@ def _plain(value: Any) -> Any:
 
 
 def mistake(key: str, value: Any, allowed: str) -> UserError:
+    """UserError for a value that its key does not allow; `allowed` says what it does."""
     return UserError(f"config: {key}: {_shown(value)} is not allowed; allowed: {allowed}")
 
 
 def _joined(key: str, name: str) -> str:
+    """Full name of the key `name` inside `key`."""
     return f"{key}.{name}" if key else name
 
 
 def _shown(value: Any) -> str:
+    """A value as JSON of at most 60 characters, for error messages."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _check(value: Any, schema: Schema, key: str) -> Any:
-    """Check one value and what is inside it; returns it with defaults, keys in schema order."""
+    """Check a value and everything inside it; return it with defaults and in schema order."""
     if "oneOf" in schema:
         schema = _branch(value, schema, key)
     if isinstance(value, float) and not math.isfinite(value):
@@ -125,6 +128,7 @@ def _check(value: Any, schema: Schema, key: str) -> Any:
 
 
 def _check_keys(value: dict[str, Any], schema: Schema, key: str) -> dict[str, Any]:
+    """Check the keys and values of a mapping; return it with defaults and in schema order."""
     known = schema.get("properties", {})
     free = schema.get("additionalProperties")
     names = schema.get("propertyNames")
@@ -150,20 +154,21 @@ def _check_keys(value: dict[str, Any], schema: Schema, key: str) -> dict[str, An
 
 
 def _completed(value: Any, schema: Schema) -> Any:
-    """A mapping whose keys are required, but have a default as a whole, may be given in part."""
+    """Complete a mapping from its default as a whole, if its keys have no defaults themselves."""
     if isinstance(value, dict) and "required" in schema and "default" in schema:
         return schema["default"] | value
     return value
 
 
 def _unknown(key: str, name: str, value: Any, known: Mapping[str, Any]) -> str:
+    """Error message for an unknown key, with the most similar known key."""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f"did you mean {close[0]}? " if close else ""
     return f"config: {key}: unknown key (value {_shown(value)}); {hint}allowed: {', '.join(known)}"
 
 
 def _branch(value: Any, schema: Schema, key: str) -> Schema:
-    """The alternative that a source's `format` selects."""
+    """The alternative of the schema that a source's `format` selects."""
     formats = [
         (name, alternative)
         for alternative in schema["oneOf"]
@@ -193,7 +198,7 @@ KINDS = {
 
 
 def allowed(schema: Schema) -> str:
-    """In words, what a key accepts."""
+    """Values that a key accepts, in words."""
     if "x-allowed" in schema:
         return str(schema["x-allowed"])
     if "enum" in schema:
@@ -214,6 +219,7 @@ def allowed(schema: Schema) -> str:
 
 
 def _check_source(key: str, source: dict[str, Any]) -> None:
+    """Check that a file has a path or a url, and that its path exists."""
     if source.get("format") == "synthetic":
         return
     if source["path"] is None and source["url"] is None:
@@ -223,12 +229,13 @@ def _check_source(key: str, source: dict[str, Any]) -> None:
 
 
 def _check_measured(key: str, network: dict[str, Any]) -> None:
+    """Check that a network is measured at least once during its epochs."""
     if network["every"] > network["epochs"]:
         raise mistake(f"{key}.every", network["every"], f"at most its epochs, {network['epochs']}")
 
 
 def _check_dataset(key: str, entry: dict[str, Any]) -> None:
-    """What one key alone cannot show to be impossible."""
+    """Check conditions on a dataset that involve several keys."""
     source, protocol = entry["source"], entry["protocol"]
     if source["format"] == "synthetic":
         _check_synthetic(key, source, protocol)
@@ -245,7 +252,7 @@ def _check_dataset(key: str, entry: dict[str, Any]) -> None:
 
 
 def _checked_path(key: str, path: str, kind: str) -> str:
-    """A path that exists, `~` expanded; a `file` may be a folder of files."""
+    """An existing path with `~` expanded; for kind `file` it may also be a folder of files."""
     if re.search("[{}<>]", path):
         raise mistake(key, path, "a path without { } < >, which mean something to Snakemake")
     try:
@@ -260,6 +267,7 @@ def _checked_path(key: str, path: str, kind: str) -> str:
 
 
 def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any]) -> None:
+    """Check that a synthetic dataset of these sizes can be made and split."""
     if protocol["min_rating"] is not None:
         raise mistake(
             f"{key}.protocol.min_rating",
@@ -278,12 +286,12 @@ def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any])
 
 
 def download_name(url: str) -> str:
-    """The name under which a download is kept: the last part of its address."""
+    """File name of a download: the last part of its address."""
     return re.split("[?#]", url)[0].rpartition("/")[2]
 
 
 def sources(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Everything that is read from a file or downloaded, with its key."""
+    """Yield key and entry of every file that is read or downloaded, and of synthetic sources."""
     for name, entry in config["datasets"].items():
         yield f"datasets.{name}.source", entry["source"]
     for name, parts in config["images"].items():
@@ -292,9 +300,10 @@ def sources(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def downloads(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What is known of every file that may be downloaded, by name: datasets can share one.
+    """Addresses, size and checksums of every file that may be downloaded, by file name.
 
-    Addresses are collected from all entries that name the file; what they state of it must agree.
+    Several datasets can share a file: its addresses are collected from all of its entries, whose
+    sizes and checksums must agree.
     """
     files: dict[str, dict[str, Any]] = {}
     for key, source in sources(config):

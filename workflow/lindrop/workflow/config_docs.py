@@ -1,4 +1,4 @@
-"""Write config/README.md from the schema: `make docs`. A test fails when the two differ."""
+"""Write config/README.md from the schema (`make docs`); a test fails if the two differ."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ FILE = "What is left out of a file that is given is null, not what is published 
 
 
 def readme(schema: Schema) -> str:
-    """The whole page."""
+    """Text of config/README.md."""
     lines = [INTRODUCTION]
     lines += _section("Top level", schema)
     for name, model in schema["properties"]["models"]["properties"].items():
@@ -58,6 +58,7 @@ def readme(schema: Schema) -> str:
 
 
 def _section(title: str, schema: Schema) -> list[str]:
+    """Lines of a section with the table of a mapping's keys."""
     required = schema.get("required", [])
     rows = [
         f"| `{name}` | {_type(key)} | {_default(name, key, required)} | {key['description']} |"
@@ -68,10 +69,12 @@ def _section(title: str, schema: Schema) -> list[str]:
 
 
 def _type(key: Schema) -> str:
+    """Cell of the column `allowed`."""
     return "a mapping" if "oneOf" in key else allowed(key).replace("|", "\\|")
 
 
 def _default(name: str, key: Schema, required: list[str]) -> str:
+    """Cell of the column `default`."""
     default = key.get("default")
     if name in required:
         return "*required*"
