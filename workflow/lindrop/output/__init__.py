@@ -1,1 +1,1 @@
-"""Tables and figures as files: csv beside every drawing, four formats of every table."""
+"""Write figures (pdf, png and the data as csv) and tables (csv, Markdown, HTML and LaTeX)."""

@@ -1,4 +1,4 @@
-"""One style for every figure, and its data beside it: a claim never reads pixels."""
+"""Style of all figures, and writing them with their data, which the claims are checked on."""
 
 import io
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import matplotlib
 import pandas as pd
 
-matplotlib.use("Agg")  # figures are files: no display is needed, none is looked for
+matplotlib.use("Agg")  # figures are only written to files, so no display is needed
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from lindrop.base.atomic import atomic
 
 WIDTH = 6.75  # inches, the text width of a two-column paper
-# Okabe and Ito's palette: told apart by colour-blind readers and in grey
+# Okabe and Ito's palette, distinguishable by colour-blind readers and in grey
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 STYLE: Any = {
     "figure.constrained_layout.use": True,
@@ -40,7 +40,7 @@ plt.rcParams.update(STYLE)
 
 
 class FigureFiles(Protocol):
-    """Where the forms of a figure and its data go."""
+    """Paths of the files of a figure and of its data."""
 
     pdf: str
     png: str
@@ -59,14 +59,14 @@ def page(height: float) -> Figure:
 
 
 def save(figure: Figure, data: pd.DataFrame, files: FigureFiles) -> None:
-    """Write a figure as pdf and png and what it shows as csv; the bytes depend on these alone."""
+    """Write a figure as pdf and png and its data as csv; the files contain no date or version."""
     with atomic(files.csv) as partial:
         data.to_csv(partial, index=False, lineterminator="\n")
     for path, metadata in (
         (files.pdf, {"CreationDate": None, "Producer": None, "Creator": None}),
         (files.png, {"Software": None}),
     ):
-        image = io.BytesIO()  # matplotlib does not survive a disk that fills up under it
+        image = io.BytesIO()  # drawn in memory first: matplotlib can crash when the disk fills up
         figure.savefig(image, format=Path(path).suffix[1:], metadata=metadata)
         with atomic(path) as partial:
             partial.write_bytes(image.getvalue())

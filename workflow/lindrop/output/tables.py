@@ -1,4 +1,4 @@
-"""One table, four files: csv for programs, Markdown and HTML for readers, LaTeX for papers."""
+"""Write a table as four files: csv for programs, Markdown, HTML, and LaTeX for papers."""
 
 import html
 import re
@@ -11,7 +11,7 @@ from lindrop.base.atomic import atomic
 
 MISSING = "–"
 LATEX_SPECIAL = re.compile(r"([&%$#_{}])")
-LATEX_SYMBOLS = {  # that pdflatex does not know
+LATEX_SYMBOLS = {  # symbols that pdflatex does not know
     "Λ̃": r"$\tilde\Lambda$",
     "λ": r"$\lambda$",
     "±": r"$\pm$",
@@ -21,7 +21,7 @@ LATEX_SYMBOLS = {  # that pdflatex does not know
 
 
 class TableFiles(Protocol):
-    """Where the forms of a table go."""
+    """Paths of the files of a table."""
 
     csv: str
     md: str
@@ -32,9 +32,9 @@ class TableFiles(Protocol):
 def write_table(
     frame: pd.DataFrame, files: TableFiles, caption: str, shown: pd.DataFrame | None = None
 ) -> None:
-    """Write raw values as csv and readable ones as Markdown, HTML and LaTeX (needs booktabs).
+    """Write `frame` as csv, and as Markdown, HTML and LaTeX (which needs the package booktabs).
 
-    Readers get the same frame unless `shown`, another form of it, is given.
+    The last three show `shown` instead if it is given, for example with rounded numbers.
     """
     with atomic(files.csv) as partial:
         frame.to_csv(partial, index=False, lineterminator="\n")
@@ -53,7 +53,7 @@ def write_table(
 
 
 def _html(shown: pd.DataFrame, numeric: list[bool], caption: str) -> str:
-    """A page of its own: readable on a phone and in the dark, nothing loaded from elsewhere."""
+    """A complete HTML page, with light and dark mode, that loads nothing from elsewhere."""
     right = ", ".join(f"td:nth-child({k})" for k, number in enumerate(numeric, 1) if number)
     caption, table = html.escape(caption), shown.to_html(index=False, border=0)
     style = (
@@ -71,16 +71,19 @@ def _html(shown: pd.DataFrame, numeric: list[bool], caption: str) -> str:
 
 
 def _heading(name: str) -> str:
+    """Column name for readers."""
     return name.replace("_", " ")
 
 
 def _shown(value: object) -> str:
+    """Cell for readers: a dash for a missing value, thousands separators in whole numbers."""
     if value is None or (isinstance(value, float) and pd.isna(value)):
         return MISSING
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _latex(shown: pd.DataFrame, numeric: list[bool], caption: str, label: str) -> str:
+    """A LaTeX table environment with caption and label."""
     escaped = shown.map(_escaped).rename(columns=_escaped)
     text: str = escaped.style.hide(axis="index").to_latex(
         column_format="".join("r" if number else "l" for number in numeric),
@@ -92,6 +95,7 @@ def _latex(shown: pd.DataFrame, numeric: list[bool], caption: str, label: str) -
 
 
 def _escaped(text: str) -> str:
+    """Text with LaTeX's special characters escaped and symbols as commands."""
     escaped = LATEX_SPECIAL.sub(r"\\\1", text.replace("\\", r"\textbackslash "))
     for symbol, command in LATEX_SYMBOLS.items():
         escaped = escaped.replace(symbol, command)
