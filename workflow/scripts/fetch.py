@@ -9,6 +9,6 @@ with job(snakemake.log[0]):
     expected = Expected(known.get("bytes"), known.get("sha256"), known.get("md5"))
     print(f"downloading {snakemake.output.file}; progress in {snakemake.log[0]}", flush=True)
     fetch(known["urls"], Path(snakemake.output.file), expected)
-    # Snakemake keeps a file that was there before when this job fails, but not this note, which the
-    # next run misses: an old file never passes for that of a new address
+    # If this job fails, Snakemake keeps a file that existed before but deletes this note of the
+    # address; the next run then repeats the job, so an old file never passes for the new address's
     Path(snakemake.output.url).write_text(known["url"] + "\n", encoding="utf-8")

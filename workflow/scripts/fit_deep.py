@@ -14,7 +14,7 @@ split, trials, output = snakemake.input.split, snakemake.input.trials, snakemake
 
 
 def checkpoint(file):
-    """Beside what it is made for; unknown to Snakemake: it stays."""
+    """Path of the checkpoint beside a file; no output of a rule, so Snakemake keeps it."""
     return Path(file).with_suffix(".checkpoint")
 
 
@@ -22,7 +22,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
     items = read_items(split)
     if trials:
         chosen = choose(pd.concat(map(pd.read_csv, trials)), params.options)
-        # its tuning has left the finished training, from which this one goes on
+        # continue from the finished training that the tuning job of this point left
         made_for = trials[number_of(chosen.iloc[0], params.options)]
     else:
         chosen, made_for = only_choice(params.options, [len(items)]), output.model
@@ -45,7 +45,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         tested.parameters,
         read_split_sha256(split),
     )
-    # those of points that the grid no longer has, too
+    # also delete the checkpoints of points that are no longer in the grid
     tuning = Path(output.model).parents[2] / "tuning" / wildcards.dataset / wildcards.model
     for file in (*tuning.glob("*.checkpoint"), checkpoint(output.model)):
         file.unlink(missing_ok=True)

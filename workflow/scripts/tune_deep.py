@@ -8,7 +8,7 @@ from lindrop.store.training import read_deep_training
 
 wildcards, params = snakemake.wildcards, snakemake.params
 output = Path(snakemake.output[0])
-# unknown to Snakemake: it stays, also when all is done, so that the chosen point is trained once
+# not an output of the rule, so Snakemake does not delete it; fit_deep.py continues from it
 checkpoint = output.with_suffix(".checkpoint")
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
