@@ -1,4 +1,4 @@
-"""Shows a run on a terminal: one bar that moves, above it what jobs and libraries say."""
+"""Show a run on a terminal: a progress bar, and above it the output of jobs and libraries."""
 
 import time
 import traceback
@@ -19,15 +19,15 @@ TICK = 0.25  # seconds between two drawings
 
 
 class Bar:
-    """A block of lines at the bottom that is drawn anew all the time, and vanishes at the end.
+    """A block of lines at the bottom of the terminal, redrawn constantly and removed at the end.
 
-    A thread draws it and prints above it whatever is written to standard error. Nothing of that
-    is changed; only an unfinished line waits for its end, or for the next message.
+    A thread draws the block and prints above it, unchanged, whatever is written to standard error;
+    only an unfinished line is held back until its end or the next message.
     """
 
     def __init__(self, run: Run, color: bool = True):
         self._run = run
-        self._captured = Captured()  # before the first job starts and inherits the terminal
+        self._captured = Captured()  # before the first job starts, since jobs inherit the terminal
         self._console = Console(
             file=self._captured.terminal, force_terminal=True, no_color=not color, highlight=False
         )
@@ -39,28 +39,31 @@ class Bar:
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._plain: Plain | None = None  # once the bar is given up
+        self._plain: Plain | None = None  # replaces the bar after an error of the bar
         self._unfinished = ""
         self._closing = Event()
         self._thread = Thread(target=self._watch, name="bar", daemon=True)
         self._thread.start()
 
     def begin(self) -> None:
+        """Start to show the bar."""
         with self._run.lock:
             self._live.start(refresh=True)
 
     def finished(self, job: Job, seconds: float) -> None:
-        """The next drawing shows it."""
+        """Take note of a finished job; the bar itself shows it when it is drawn next."""
         if self._plain:
             self._plain.finished(job, seconds)
 
     def tell(self, text: str, style: str | None = None) -> None:
+        """Print a message above the bar."""
         with self._run.lock:
-            self._pass_on()  # what a job said before it ended comes before what is said of it
+            self._pass_on()  # print a job's own output before a message about the job
             self._end_line()
             self._draw(f"{text}\n", style)
 
     def close(self) -> None:
+        """Remove the bar, give the terminal back and print the summary of the run."""
         if self._closing.is_set():
             return
         self._captured.release()
@@ -74,22 +77,23 @@ class Bar:
             self.tell(self._run.summary(time.time()), "bold")
 
     def _watch(self) -> None:
+        """Loop of the thread: print new output and redraw the bar until the run is closed."""
         while not self._closing.is_set():
             self._captured.wait(TICK)
             self._pass_on()
-        # a job that outlives the run may hold the pipe: its end is not waited for
+        # do not wait for the end of the pipe: a job that outlives the run may hold it open
         self._pass_on()
         self._end_line()
 
     def _pass_on(self) -> None:
-        """Print the lines that were written since the last time."""
+        """Print the lines that were written to standard error since the last call."""
         with self._run.lock:
             text = self._unfinished + self._captured.read()
             lines, end, self._unfinished = text.rpartition("\n")
             self._draw(lines + end)
 
     def _end_line(self) -> None:
-        """Do not wait any longer for the end of a line."""
+        """Print an unfinished line without waiting for its end."""
         with self._run.lock:
             if self._unfinished:
                 self._draw(f"{self._unfinished}\n")
@@ -108,20 +112,20 @@ class Bar:
                 self._give_up(above)
 
     def _give_up(self, above: str) -> None:
-        """Show no bar any more: a fault of ours must not hide what was said, or break the run."""
+        """Replace the bar by plain lines: its error must neither hide output nor break the run."""
         self._plain = Plain(self._run)
         with suppress(Exception):
             self._stop()
         self._captured.write(above + traceback.format_exc())
 
     def _stop(self) -> None:
-        """Take the block away and show the cursor again."""
+        """Remove the block and show the cursor again."""
         self._live.update("")
         self._live.stop()
 
 
 class _Unchanged:
-    """Text that reaches the terminal byte for byte, escape codes and tabs included."""
+    """Text printed to the terminal byte for byte, including escape codes and tabs."""
 
     def __init__(self, text: str, style: str | None):
         self._text, self._style = text, Style.parse(style) if style else None

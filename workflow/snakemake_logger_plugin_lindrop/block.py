@@ -1,4 +1,4 @@
-"""The lines at the bottom of the terminal: a bar, what runs now, and how far long jobs are."""
+"""The lines at the bottom of the terminal: a bar, the running jobs, and progress of long jobs."""
 
 import time
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from snakemake_logger_plugin_lindrop.words import duration, last_words, left
 
 LONG = 5.0  # seconds after which a job has a line of its own
 GAP = 2  # columns between two cells
-LEAST = 8  # columns in which the beginning of a text says something
+LEAST = 8  # columns below which a shortened text is useless
 WIDEST = 100  # columns: a longer line is harder to read, and breaks when the window shrinks
 
 
 class Block:
-    """A run as it is when it is drawn, in the width and height that there are."""
+    """The current state of a run, drawn to fit the width and height of the terminal."""
 
     def __init__(self, run: Run, clock: Callable[[], float] = time.time):
         self._run, self._clock = run, clock
@@ -41,7 +41,7 @@ class Block:
             yield from self._lines(now, long, width)
 
     def _head(self, now: float, names: list[str], width: int) -> RenderableType:
-        """The bar, how many jobs are done, how long it still takes, and the jobs just started."""
+        """First line: the bar, the number of jobs done, the time left and the jobs just started."""
         run = self._run
         counts = Text(f"{run.done}/{run.total} jobs", "bold")
         if run.failed:
@@ -58,7 +58,7 @@ class Block:
         )
 
     def _lines(self, now: float, jobs: list[Job], width: int) -> list[RenderableType]:
-        """One line for each job: its name, its time so far, the last words of its log."""
+        """One line for each job: its name, its time so far and the last line of its log."""
         names = [f"  {job}" for job in jobs]
         times = [duration(now - job.start) for job in jobs]
         words = [last_words(job.log, job.start) or "" for job in jobs]
@@ -76,9 +76,10 @@ class Block:
 
 
 def _row(width: int, *cells: tuple[RenderableType, int]) -> RenderableType:
-    """One line of cells with the widths that they want, as far as there is room.
+    """One line of cells with their wanted widths, as far as there is room.
 
-    What is too long for its cell ends in an ellipsis, and goes where that would say nothing.
+    A text too long for its cell ends in an ellipsis; a cell with room for fewer than LEAST columns
+    of its text is left out.
     """
     row = Table.grid(padding=(0, GAP, 0, 0))
     shown = []

@@ -1,4 +1,4 @@
-"""Takes what the process and its jobs write to the terminal, so that a bar can stay below it."""
+"""Capture what the process and its jobs write to the terminal, so that a bar stays below it."""
 
 import os
 import select
@@ -7,10 +7,10 @@ from contextlib import suppress
 
 
 class Captured:
-    """A terminal, and a pipe in its place behind file descriptor 2.
+    """The terminal, with a pipe in its place behind file descriptor 2 (standard error).
 
     Jobs inherit the descriptor: without the pipe, their errors would break the bar or be drawn
-    over. Standard output goes the same way where it is the same terminal.
+    over. Standard output is redirected to the pipe as well if it is the same terminal.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Captured:
         for fd in self._before:
             os.dup2(write, fd)
         os.close(write)
-        # every byte that was written can be decoded, and is the same byte once encoded again
+        # with surrogateescape, any byte can be decoded and is encoded as the same byte again
         self.terminal = os.fdopen(self._terminal, "w", encoding="utf-8", errors="surrogateescape")
 
     def wait(self, timeout: float) -> None:
@@ -31,21 +31,21 @@ class Captured:
         select.select([self._read], [], [], timeout)
 
     def read(self) -> str:
-        """What was written; nothing if nothing was."""
+        """Text written since the last call; empty if there is none."""
         try:
-            # a pipe holds less than that, so that nothing is left after one call
+            # a pipe holds less than 1 MB, so one call reads all of it
             return os.read(self._read, 1 << 20).decode(errors="surrogateescape")
         except BlockingIOError:
             return ""
 
     def write(self, text: str) -> None:
-        """Write to the terminal as it is, and give up on one that is gone."""
+        """Write text to the terminal unchanged; ignore errors of a terminal that is gone."""
         with suppress(OSError):
             self.terminal.write(text)
             self.terminal.flush()
 
     def size(self) -> os.terminal_size:
-        """Columns and lines of the terminal as it is now; it may not know them."""
+        """Current columns and lines of the terminal; 80 × 24 if it does not report them."""
         with suppress(OSError):
             size = os.get_terminal_size(self._terminal)
             if size.columns and size.lines:
@@ -53,7 +53,7 @@ class Captured:
         return os.terminal_size((80, 24))
 
     def release(self) -> None:
-        """Give the terminal back. What was written stays in the pipe until it is read."""
+        """Restore the descriptors; text in the pipe can still be read."""
         _flush()
         for fd, before in self._before.items():
             os.dup2(before, fd)

@@ -1,4 +1,4 @@
-"""What the jobs of earlier runs took, from the benchmark files that Snakemake left."""
+"""Read how long the jobs of earlier runs took, from Snakemake's benchmark files."""
 
 import csv
 from collections import defaultdict
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def earlier_runs(folder: Path) -> dict[str, dict[str, float]]:
-    """Seconds by rule and benchmark file, from `<rule>.tsv` and all files below `<rule>/`."""
+    """Seconds of earlier jobs, by rule and benchmark file (`<rule>.tsv` or below `<rule>/`)."""
     took: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for file in folder.rglob("*.tsv"):
         rule = file.relative_to(folder).parts[0].removesuffix(".tsv")
@@ -16,9 +16,9 @@ def earlier_runs(folder: Path) -> dict[str, dict[str, float]]:
 
 
 def _seconds(file: Path) -> float:
-    """What a job took, with all its repetitions; 0 where the file does not say."""
+    """Seconds that a job took in all its repetitions; 0 if the file does not say."""
     try:
         with file.open(encoding="utf-8", newline="") as lines:
             return sum(float(row["s"]) for row in csv.DictReader(lines, delimiter="\t"))
-    except (OSError, ValueError, KeyError, TypeError):  # cut off, or not a benchmark
+    except (OSError, ValueError, KeyError, TypeError):  # a file cut short, or not a benchmark
         return 0.0

@@ -1,4 +1,4 @@
-"""Takes Snakemake's records, keeps the state of the run, and has it shown."""
+"""Receive Snakemake's log records, keep the state of the run and show it."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from snakemake_logger_plugin_lindrop.run import Job, Run
 
 BENCHMARKS = Path("results/benchmarks")
 
-# What Snakemake says in every run and nobody needs. Anything else that it says is shown.
+# Beginnings of Snakemake's routine messages, which are hidden. All other messages are shown.
 NOISE = (
     "Adding ",
     "Assuming unrestricted shared filesystem",
@@ -42,7 +42,7 @@ JOB_DIED = "RuleException:\nCalledProcessError in file"
 
 
 class View(Protocol):
-    """What shows a run to a person."""
+    """Shows a run to the user: a bar or plain lines."""
 
     def begin(self) -> None: ...
     def finished(self, job: Job, seconds: float) -> None: ...
@@ -53,7 +53,7 @@ class View(Protocol):
 class LogHandler(LogHandlerBase):
     """Shows a bar on a terminal, and a line for each finished job elsewhere.
 
-    Whoever asks for a dry run, or for more or less to read than usual, gets Snakemake's own output.
+    For a dry run, or with options for more or less output, Snakemake's own handler is used.
     """
 
     writes_to_stream = True
@@ -72,13 +72,14 @@ class LogHandler(LogHandlerBase):
             self._view = Bar(self._run, color=not self.common_settings.nocolor)
 
     def emit(self, record: LogRecord) -> None:
+        """Show a log record, or pass it to Snakemake's own handler."""
         try:
             if self._snakemake:
                 self._snakemake.handle(record)
             else:
                 with self._run.lock:
                     self._take(record)
-        except Exception:  # a fault of ours must not break a run or hide what it said
+        except Exception:  # an error of this handler must not break the run or hide a message
             print(record.getMessage(), file=sys.stderr, flush=True)
 
     def close(self) -> None:
@@ -86,6 +87,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _take(self, record: LogRecord) -> None:
+        """Update the state of the run from a log record, and show what it reports."""
         fields = vars(record)
         match fields.get("event"):
             case LogEvent.WORKFLOW_STARTED:
@@ -104,6 +106,7 @@ class LogHandler(LogHandlerBase):
                 self._tell(record, event)
 
     def _tell_failed(self, job: Job | str, logs: list[str]) -> None:
+        """Show that a job failed or was stopped, with its logs if they were asked for."""
         if self._run.stopping:
             self._view.tell(f"Stopped: {job}")
             return
@@ -113,7 +116,7 @@ class LogHandler(LogHandlerBase):
             self._view.tell("\n".join(show_logs(logs)))
 
     def _tell(self, record: LogRecord, event: LogEvent | None) -> None:
-        """Show what is no noise; what only says that jobs failed becomes one line."""
+        """Show a message unless it is noise; replace messages that jobs failed by one summary."""
         run, text = self._run, record.getMessage()
         if record.levelno < WARNING:
             run.stopping |= text.startswith(STOPPING)
@@ -126,20 +129,20 @@ class LogHandler(LogHandlerBase):
 
 
 def _known(run: Run, text: str) -> bool:
-    """Whether a message says nothing but that jobs failed or were stopped, which was said."""
+    """Whether a message only says that jobs failed or were stopped, which was shown already."""
     if INCOMPLETE in text:
         return bool(run.failed) or run.stopping
     return run.stopping and text.startswith(JOB_DIED)
 
 
 def _shortened(text: str) -> str:
-    """Without the command of a job: it names a temporary file and says nothing of the cause."""
+    """The message without a job's command, which names a temporary file and not the cause."""
     pattern = r"^RuleException:\n(CalledProcessError in file .*):\nCommand '.*' (returned|died)"
     return re.sub(pattern, r"\1: the job's command \2", text, flags=re.DOTALL)
 
 
 def _snakemakes_own(settings: OutputSettingsLoggerInterface) -> Handler | None:
-    """The handler of Snakemake for what is not an ordinary run."""
+    """Snakemake's own handler if its options ask for other output than usual, else None."""
     asked = settings.dryrun or settings.verbose or settings.debug_dag or settings.printshellcmds
     if not (asked or settings.quiet):
         return None
@@ -159,7 +162,7 @@ def _snakemakes_own(settings: OutputSettingsLoggerInterface) -> Handler | None:
 
 
 def _can_move() -> bool:
-    """Whether a person looks at standard error, on a terminal that can draw a line anew."""
+    """Whether standard error is a terminal of a user that can redraw lines (UTF-8, not CI)."""
     return (
         sys.stderr.isatty()
         and sys.stderr.encoding.lower().startswith("utf")

@@ -1,4 +1,4 @@
-"""Shows a run where no bar can be: in a log file, through a pipe, on a dumb terminal."""
+"""Show a run where no bar is possible: in a log file, a pipe or a dumb terminal."""
 
 import sys
 
@@ -8,23 +8,25 @@ from snakemake_logger_plugin_lindrop.words import duration, left
 
 
 class Plain:
-    """One line on standard error for each job that is done, and for what goes wrong."""
+    """Writes a line to standard error for each finished job and for each problem."""
 
     def __init__(self, run: Run):
         self._run = run
 
     def begin(self) -> None:
-        """Nothing to say before the first job is done."""
+        """Do nothing: the first line follows the first finished job."""
 
     def finished(self, job: Job, seconds: float) -> None:
+        """Write a line with the number of jobs done, the job, its time and the time left."""
         run = self._run
         rest = time_left(run, now=job.start + seconds)
         still = f", {left(rest)}" if rest is not None and run.done < run.total else ""
         self.tell(f"[{run.done}/{run.total}] {job}  {duration(seconds)}{still}")
 
     def tell(self, text: str, style: str | None = None) -> None:
-        sys.stderr.write(f"{text}\n")  # in one piece: jobs write there, too
+        """Write a message; `style` is ignored."""
+        sys.stderr.write(f"{text}\n")  # one write, since jobs write there, too
         sys.stderr.flush()
 
     def close(self) -> None:
-        """Nothing is left to say."""
+        """Do nothing: every line was written already."""

@@ -1,4 +1,4 @@
-"""What is known of a run of Snakemake: which jobs it has, which are done, which work now."""
+"""State of a Snakemake run: its jobs that are waiting, running, finished and failed."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 from snakemake_logger_plugin_lindrop.words import duration
 
-COLLECTS = "all"  # the rule that only asks for files: it takes no time
+COLLECTS = "all"  # the rule that only requests files, which takes no time
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Job:
 
 
 class Run:
-    """The state of a run, brought up to date by the fields of Snakemake's records.
+    """State of a run, updated from the fields of Snakemake's log records.
 
-    The thread that takes the records changes it, another one may draw it: both hold `lock`.
+    One thread updates it while another may draw it; both must hold `lock`.
     """
 
     def __init__(self) -> None:
@@ -38,27 +38,28 @@ class Run:
         self.running: dict[int, Job] = {}
         self.finished: list[tuple[Job, float]] = []  # with the seconds that each took
         self.failed: set[int] = set()
-        self.stopping = False  # as the user asked for it: jobs that end now have not failed
-        self.earlier: Mapping[str, Mapping[str, float]] = {}  # rule, benchmark file: seconds
+        self.stopping = False  # the user stopped the run, so jobs that end from now on did not fail
+        self.earlier: Mapping[str, Mapping[str, float]] = {}  # seconds by rule and benchmark file
         self.started: dict[int, Job] = {}
 
     @property
     def done(self) -> int:
+        """Number of finished jobs."""
         return len(self.finished)
 
     @property
     def began(self) -> float | None:
-        """When the first job started."""
+        """Time at which the first job started, or None."""
         return min((job.start for job in self.started.values()), default=None)
 
     def plan(self, stats: Mapping[str, int], earlier: Mapping[str, Mapping[str, float]]) -> None:
-        """Take the number of jobs of each rule, and what jobs took in earlier runs."""
+        """Record the number of jobs of each rule and the seconds that jobs took in earlier runs."""
         self.waiting = Counter(stats)
         self.total = self.waiting.pop("total", 0)
         self.earlier = earlier
 
     def start(self, number: int, fields: Mapping[str, Any], now: float) -> None:
-        """Take a job that starts, for the first time or once more after it failed."""
+        """Record that a job starts, for the first time or again after a failure."""
         job = Job(
             rule=fields["rule_name"],
             wildcards=tuple(map(str, fields["wildcards"].values())),
@@ -72,7 +73,7 @@ class Run:
         self.failed.discard(number)
 
     def finish(self, number: int, now: float) -> tuple[Job, float] | None:
-        """Take a job that is done, and return it with the seconds that it took."""
+        """Record that a job finished; return it with its seconds, or None if it is unknown."""
         job = self.running.pop(number, None)
         if job is None:
             return None
@@ -80,13 +81,13 @@ class Run:
         return self.finished[-1]
 
     def fail(self, number: int) -> Job | None:
-        """Take a job that ended without success, and return it."""
+        """Record that a job failed or was stopped; return it, or None if it is unknown."""
         if not self.stopping:
             self.failed.add(number)
         return self.running.pop(number, None)
 
     def parallelism(self, now: float) -> float:
-        """How many jobs ran at a time, on average."""
+        """Average number of jobs that ran at the same time, at least 1."""
         busy = sum(seconds for _, seconds in self.finished)
         busy += sum(now - job.start for job in self.running.values())
         if self.began is None or now <= self.began:
@@ -94,7 +95,7 @@ class Run:
         return max(busy / (now - self.began), 1)
 
     def summary(self, now: float) -> str:
-        """How far the run came."""
+        """One line with the numbers of jobs done and failed, and the duration of the run."""
         jobs = "1 job" if self.total == 1 else f"{self.total} jobs"
         share = jobs if self.done == self.total else f"{self.done} of {jobs}"
         failed = f", {len(self.failed)} failed," if self.failed else ""

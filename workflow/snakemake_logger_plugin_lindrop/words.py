@@ -1,4 +1,4 @@
-"""Times in words, and what a job's log said last."""
+"""Format times in words, and read the last line of a job's log."""
 
 import os
 import re
@@ -9,7 +9,7 @@ TAIL = 4096  # bytes at the end of a log in which its last line is looked for
 
 
 def duration(seconds: float) -> str:
-    """How long something took: `0.4 s`, `44 s`, `2 min 5 s` or `3 h 10 min`."""
+    """A duration in words: `0.4 s`, `44 s`, `2 min 5 s` or `3 h 10 min`."""
     if seconds < 0.95:
         return f"{max(seconds, 0):.1f} s"
     whole = round(seconds)
@@ -21,7 +21,7 @@ def duration(seconds: float) -> str:
 
 
 def left(seconds: float) -> str:
-    """How long something will still take, no more precisely than one can know it."""
+    """The time left in words, rounded to the precision of an estimate: `about 3 min left`."""
     if seconds < 10:
         return "a few seconds left"
     if seconds < 95:
@@ -38,13 +38,13 @@ def left(seconds: float) -> str:
 
 
 def last_words(log: str | None, since: float) -> str | None:
-    """The last line of a log that was written after `since`, without its time of day."""
+    """Last line of a log, without its time of day; None unless written after `since`."""
     if log is None:
         return None
     try:
         with Path(log).open("rb") as file:
             status = os.fstat(file.fileno())
-            if status.st_mtime < since:  # an earlier run left it
+            if status.st_mtime < since:  # the log is from an earlier run
                 return None
             file.seek(max(status.st_size - TAIL, 0))
             lines = LINE.findall(file.read())
@@ -54,6 +54,6 @@ def last_words(log: str | None, since: float) -> str | None:
 
 
 def seconds_left(words: str | None) -> float:
-    """The time left that a line of `base.reporting.Progress` ends with, 0 if there is none."""
+    """Seconds left that a line of `base.reporting.Progress` states at its end; 0 if none."""
     found = re.search(r"([\d,]+) s left$", words or "")
     return float(found[1].replace(",", "")) if found else 0.0
