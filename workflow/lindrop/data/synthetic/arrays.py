@@ -29,7 +29,7 @@ def find(cdf: Floats, value: Floats) -> Ints:
 
 
 def rank_in_run(values: npt.NDArray[np.integer]) -> Ints:
-    """0, 1, 2, … within each run of equal values."""
+    """Position (0, 1, 2, …) of each value within its run of equal values."""
     index = np.arange(len(values))
     start = np.ones(len(values), dtype=bool)
     start[1:] = values[1:] != values[:-1]

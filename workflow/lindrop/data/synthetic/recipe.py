@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 MOST_ITEMS = 1 << 24  # items have 24 bits of a sort key
-MOST_USERS = 1 << 31  # codes are int32
+MOST_USERS = 1 << 31  # user codes are int32
 
 
 @dataclass(frozen=True)
