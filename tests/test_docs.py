@@ -110,7 +110,11 @@ def test_shares_of_the_limits_are_those_of_the_benchmark():
                 "noisy_minutes",
             ],
         ),
-        ("benchmarks.md", "dropout_sgd", ["width", "compiled_us", "loop_us", "ratio", "core_ratio"]),
+        (
+            "benchmarks.md",
+            "dropout_sgd",
+            ["width", "compiled_us", "loop_us", "ratio", "core_ratio"],
+        ),
     ],
 )
 def test_numbers_on_dropout_are_those_of_the_runs(page, name, shown):
