@@ -66,7 +66,7 @@ report: run  ## run CONFIG, then write Snakemake's report of it: results/report.
 docs: .venv/ready  ## regenerate config/README.md from the schema
 	@$(BIN)/python -m lindrop.workflow.config_docs
 
-wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, run the README's example
+wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, run the first example of docs/library.md
 	@rm -rf build dist .venv-wheel
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist > .venv/wheel.log 2>&1 || { cat .venv/wheel.log; exit 1; }
 	@$(PYTHON) -m venv .venv-wheel

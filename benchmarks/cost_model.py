@@ -18,8 +18,7 @@ from lindrop.models.catalogue import CATALOGUE
 
 MEASURED = Path(__file__).parent / "results" / "models_at_scale.csv"
 MEASURED_ITEMS = PRESETS["ml-20m"].items
-CATALOGUES = (5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
-LARGE = (100_000, 200_000, 500_000, 1_000_000)
+CATALOGUES = (5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 RANK = 1000
 FASTER = 40  # a machine of so many times this rate, to compare
 UNITS = (("s", 1), ("min", 60), ("h", 3600), ("days", 86400))
@@ -116,13 +115,8 @@ def duration(seconds: float) -> str:
 
 
 def tables() -> list[pd.DataFrame]:
-    """For catalogues that one machine holds, then for larger ones."""
-    rates = Rates.measured()
-    return [
-        table
-        for catalogues in (CATALOGUES, LARGE)
-        for table in (memory_table(catalogues), time_table(rates, catalogues))
-    ]
+    """Memory and time, as docs/performance.md shows them."""
+    return [memory_table(), time_table(Rates.measured())]
 
 
 if __name__ == "__main__":

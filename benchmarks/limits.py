@@ -7,7 +7,7 @@ is its full size), rank 1000 and 10. Right before each step the rates are measur
 of a float32 matrix product, of copying memory, of increments in the nearest cache, with as many
 threads as the step may use. A bound is the work that cannot be avoided, divided by such a rate;
 where a step has two, the larger one counts. Replaces the rows of that many items in
-benchmarks/results/limits.csv and prints the table of docs/performance.md.
+benchmarks/results/limits.csv and prints the table of docs/benchmarks.md.
 """
 
 import os
@@ -351,7 +351,7 @@ def main(items: int, wanted: Sequence[str]) -> None:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """What docs/performance.md shows: each step's share of what the machine can do, by size."""
+    """What docs/benchmarks.md shows: each step's share of what the machine can do, by size."""
     table = table.astype({"items": int, "seconds": float})
     cells = table.assign(
         of=[f"{row.seconds:.2f} s, {row.share}" for row in table.itertuples()],

@@ -250,7 +250,7 @@ STEPS = {
 
 
 def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """Both side by side, with their ratios; what docs/performance.md shows."""
+    """Both side by side, with their ratios; what docs/benchmarks.md shows."""
     rows = []
     for (name, step, kernels), pair in measured.groupby(["set", "step", "kernels"], sort=False):
         by = pair.set_index("who")

@@ -6,7 +6,7 @@
 
 Each FOLDER is a clone in which one of benchmarks/scale ran (what of it is up to you: whatever it
 finished is collected). Writes the rows of these sets to benchmarks/results/rules_at_scale.csv and
-prints the tables of docs/cluster.md and docs/performance.md.
+prints the tables of docs/performance.md.
 """
 
 import ast
@@ -86,7 +86,7 @@ def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:
 
 
 def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """The longest job of each rule at each size, as docs/cluster.md shows it."""
+    """The longest job of each rule at each size, as docs/performance.md shows it."""
     cells = measured.assign(
         job=measured["rule"].str.cat(measured["model"].fillna(""), sep=" ").str.strip(),
         needs=[

@@ -7,7 +7,7 @@ Liang et al. 2018 left SLIM out on MSD, as too large. The columns solved here ar
 the items, so the time of all of them is theirs by the share. Time is the processor's, of all
 threads together: on a machine that does nothing else a fit takes it divided by the cores. The
 penalties are a weak one, which leaves many weights, and a stronger one. Replaces the rows of
-this set in benchmarks/results/slim_fraction.csv and prints the table of docs/models.md.
+this set in benchmarks/results/slim_fraction.csv and prints the table of docs/benchmarks.md.
 """
 
 import sys

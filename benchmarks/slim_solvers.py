@@ -12,7 +12,7 @@ processor time. scikit-learn takes X'X. celer and skglm take a matrix of example
 triangular factor of X'X, items × items. Each stops by a rule of its own, so each is run with ever
 smaller tolerances until, in every column, no weight would move by more than ACCURACY; that run is
 reported, and nothing where none gets there in LONGEST seconds. Writes
-benchmarks/results/slim_solvers.csv and prints the table of docs/models.md.
+benchmarks/results/slim_solvers.csv and prints the table of docs/benchmarks.md.
 """
 
 import time
@@ -145,7 +145,7 @@ def measured(gram: np.ndarray, name: str, l1: float, l2: float, nonnegative: boo
 
 
 def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """Milliseconds of a column by solver and penalties, as docs/models.md shows them."""
+    """Milliseconds of a column by solver and penalties, as docs/benchmarks.md shows them."""
     case = [
         f"l1 {row.l1:g}, l2 {row.l2:g}{'' if row.nonnegative else ', any sign'}"
         for row in measured.itertuples()

@@ -37,9 +37,8 @@ def test_durations_are_in_the_largest_unit_that_they_reach(seconds, text):
     assert cost_model.duration(seconds) == text
 
 
-def test_its_pages_show_what_it_prints():
-    pages = [(ROOT / "docs" / name).read_text() for name in ("performance.md", "cluster.md")]
-    few, many = cost_model.tables()[:2], cost_model.tables()[2:]
-    for page, tables in zip(pages, (few, many), strict=True):
-        for table in tables:
-            assert table.to_markdown(index=False, disable_numparse=True) in page
+def test_its_page_shows_what_it_prints():
+    page = (ROOT / "docs" / "performance.md").read_text()
+    memory, time = cost_model.tables()
+    for table in (memory, time):
+        assert table.to_markdown(index=False, disable_numparse=True) in page

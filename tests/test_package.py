@@ -90,14 +90,24 @@ print(lindrop.__file__)
     assert str(installed.parents[1]) in run(installed, code, tmp_path)
 
 
-def test_the_readmes_example_runs_from_it(installed, tmp_path):
-    (example,) = python_blocks(ROOT / "README.md")
+@pytest.fixture
+def my_csv(tmp_path):
     users = "".join(f"u{u},p{p},5\n" for u in range(2100) for p in range(u % 7, u % 7 + 6))
     (tmp_path / "my.csv").write_text("user_id,product,stars\n" + users)
+
+
+def test_the_first_example_of_the_library_runs_from_it(installed, my_csv, tmp_path):
+    example = python_blocks(ROOT / "docs" / "library.md")[0]
     said = run(installed, example + "\nprint(model.model.encoder.shape)", tmp_path)
     assert "ndcg@100" in said
     assert said.endswith("(12, 5)\n")
     assert (tmp_path / "model.h5").exists()
+
+
+def test_the_further_examples_of_the_library_continue_the_first(installed, my_csv, tmp_path):
+    examples = "\n".join(python_blocks(ROOT / "docs" / "library.md"))
+    said = run(installed, examples + "\nprint(best.shape, everybody.shape)", tmp_path)
+    assert said.endswith("(100, 3) (2100, 12)\n")
 
 
 def test_what_the_library_imports_is_among_its_requirements():

@@ -6,7 +6,7 @@ One generated set for each number of items, with 7.5 users an item and 73 items 
 Every fit is a process of its own, in its library's own environment, one after the other; where
 items are few the whole round is repeated, and the fastest fit of each library counts. Just before
 each fit the machine's matrix products and copies are timed. Replaces these numbers of items in
-benchmarks/results/peers.csv, draws docs/peers.png and prints the tables of docs/performance.md.
+benchmarks/results/peers.csv, draws docs/peers.png and prints the tables of docs/benchmarks.md.
 """
 
 import argparse
