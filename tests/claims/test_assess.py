@@ -1,7 +1,6 @@
 """A verdict follows from numbers alone; every claim has a check, and every check a claim."""
 
-import importlib
-import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from lindrop.claims.register import read_paper, read_papers
 from lindrop.claims.tables import described, markdown, scorecard, summary
 from lindrop.claims.verdicts import MEANING, Verdict, verdict
 from support.repository import REPOSITORY
+from support.rules import rules
 
 PAPERS = ["steck2020", "mianjy2018", "pal2020", "pretorius2018"]
 SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
@@ -159,11 +159,10 @@ def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, mes
 
 
 def written_by_rules(paper):
-    """The names of the check files of a paper: its list, and what its rules of figures write."""
-    module = vars(importlib.import_module(f"lindrop.papers.{paper}.claims"))
-    listed = (*module["CLAIMS"], *module.get("EXPERIMENTS", ()))
-    rules = (REPOSITORY / "workflow" / "rules" / f"{paper}.smk").read_text(encoding="utf-8")
-    return [*listed, *re.findall(rf'"<results>/experiments/{paper}/(\w+)\.json"', rules)]
+    """The names of the check files of a paper that rules write."""
+    files = [Path(file) for rule in rules() for file in rule.output]
+    folder = Path("results", "experiments", paper)
+    return [file.stem for file in files if file.suffix == ".json" and file.parent == folder]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -189,10 +188,10 @@ def test_an_erratum_belongs_to_a_claim():
 
 
 def test_figures_and_tables_of_claims_are_made_by_a_rule():
-    rules = "".join(file.read_text() for file in (REPOSITORY / "workflow" / "rules").glob("*.smk"))
+    made = {file for rule in rules() for file in rule.output}
     for paper in CLAIMS.values():
         for claim in paper.claims:
             for name in claim.figures:
-                assert f"figures/{name}.png" in rules, (paper.id, claim.id, name)
+                assert f"results/figures/{name}.png" in made, (paper.id, claim.id, name)
             for name in claim.tables:
-                assert f"tables/{name}.csv" in rules, (paper.id, claim.id, name)
+                assert f"results/tables/{name}.csv" in made, (paper.id, claim.id, name)

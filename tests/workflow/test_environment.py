@@ -11,12 +11,9 @@ from rattler import MatchSpec
 from lindrop.base.digest import reachable
 from support.repository import REPOSITORY
 from support.requirements import KNOWN
+from support.rules import rules
 
 ENVS = sorted((REPOSITORY / "envs").glob("*.yaml"))
-RULE_FILES = [
-    REPOSITORY / "workflow" / "Snakefile",
-    *(REPOSITORY / "workflow" / "rules").glob("*.smk"),
-]
 CONDA_NAME = {
     "matplotlib": "matplotlib-base",  # without the Qt that nobody needs here
     "torch": "pytorch",
@@ -88,23 +85,10 @@ def test_conda_python_is_one_that_the_project_supports():
         assert tuple(map(int, python.split(".")))[:2] >= least
 
 
-def rules():
-    """Name, environment files and script of every rule, read from the text."""
-    for file in RULE_FILES:
-        for rule in re.split(r"^rule ", file.read_text(), flags=re.MULTILINE)[1:]:
-            envs = re.findall(r'conda:\n\s+"([^"]+)"', rule)
-            scripts = re.findall(r'script:\n\s+"([^"]+)"', rule)
-            yield (
-                rule.partition(":")[0],
-                [(file.parent / env).resolve() for env in envs],
-                [(file.parent / script).resolve() for script in scripts],
-            )
-
-
 def test_every_rule_has_its_environment_and_every_environment_its_rule():
-    for name, envs, _ in rules():
-        assert len(envs) == 1, name
-    assert {env for _, envs, _ in rules() for env in envs} == set(ENVS)
+    for rule in rules():
+        assert rule.conda, rule.name
+    assert {rule.conda for rule in rules()} == set(ENVS)
 
 
 PACKAGE = {
@@ -116,14 +100,13 @@ PACKAGE = {
 
 
 def test_what_a_script_imports_is_in_its_environment():
-    for name, (env,), scripts in rules():
-        specs = yaml.safe_load(env.read_text())["dependencies"]
+    for rule in filter(lambda rule: rule.script, rules()):
+        specs = yaml.safe_load(rule.conda.read_text())["dependencies"]
         packages = {MatchSpec(spec, strict=True).name.normalized for spec in specs}
-        for script in scripts:
-            for file in reachable([script], REPOSITORY / "workflow"):
-                found = re.findall(r"^(?:from|import) (\w+)", file.read_text(), re.MULTILINE)
-                needed = {PACKAGE.get(module, module) for module in set(found) - KNOWN}
-                assert needed <= packages, f"rule {name}: {file.name}"
+        for file in reachable([rule.script], REPOSITORY / "workflow"):
+            found = re.findall(r"^(?:from|import) (\w+)", file.read_text(), re.MULTILINE)
+            needed = {PACKAGE.get(module, module) for module in set(found) - KNOWN}
+            assert needed <= packages, f"rule {rule.name}: {file.name}"
 
 
 def test_nothing_names_a_package_index_or_a_path_of_a_machine():

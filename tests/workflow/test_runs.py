@@ -17,6 +17,7 @@ from lindrop.store.split import read_split_matrix
 from support.configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from support.project import Project
 from support.repository import copy_project
+from support.rules import rules
 
 MINE = (
     QUICK
@@ -271,14 +272,13 @@ def test_a_submitted_job_knows_that_a_retry_gets_more_memory(mode, said, project
     assert project.path("said").read_text().strip() == said
 
 
-def test_every_rule_asks_a_cluster_for_what_it_needs(project):
+def test_every_rule_asks_a_cluster_for_what_it_needs():
     """Memory and time grow with each attempt, so that a retry is more than a repetition."""
-    rules = "".join(file.read_text() for file in project.path("workflow/rules").glob("*.smk"))
-    for rule in re.split(r"^rule ", rules, flags=re.MULTILINE)[1:]:
-        if "script:" in rule:
-            for asked in ("threads:", "mem_mb=", "runtime=", "disk_mb="):
-                assert asked in rule, rule.partition(":")[0]
-            assert not re.search(r"(mem_mb|runtime)=\d", rule), rule.partition(":")[0]
+    for rule in filter(lambda rule: rule.script, rules()):
+        assert rule.states_threads, rule.name
+        assert {"mem_mb", "runtime", "disk_mb"} <= rule.resources.keys(), rule.name
+        assert rule.resources["mem_mb"], rule.name  # not a constant
+        assert rule.resources["runtime"], rule.name
 
 
 def test_the_report_has_every_table_with_its_caption(finished):
