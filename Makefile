@@ -28,8 +28,8 @@ test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
 
 # What skips in `make test` without PyTorch, Chromium or the Slurm executor.
-EXTRAS := tests/dropout/test_deep.py tests/models/test_torch.py tests/workflow/test_deep_runs.py \
-          tests/claims/test_page.py \
+EXTRAS := tests/dropout/test_deep.py tests/models/torch tests/workflow/test_deep_runs.py \
+          tests/claims/test_page_in_browser.py \
           tests/workflow/test_runs.py::test_slurm_groups_as_a_plan_for_any_cluster_does
 
 test-extras: .venv/ready-dev  ## the tests that PyTorch, Chromium and the Slurm executor let run
