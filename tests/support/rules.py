@@ -23,7 +23,7 @@ stated, rule = {}, Workflow.rule
 def noted(self, name=None, *arguments, **options):
     made = rule(self, name, *arguments, **options)
     def decorate(ruleinfo):
-        stated[name] = ruleinfo.threads is not None
+        stated[ruleinfo.name or name] = ruleinfo.threads is not None
         return made(ruleinfo)
     return decorate
 
@@ -36,6 +36,7 @@ with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
             "folder": str(rule.basedir),
             "conda": rule.conda_env,
             "script": rule.script,
+            "modules": rule.params.get("modules") or [rule.params.get("module")],
             "output": [str(file) for file in rule.output],
             "states_threads": stated[rule.name],
             "resources": {k: r.is_evaluable() for k, r in rule.resources.items()},
@@ -50,12 +51,14 @@ print(json.dumps(found))
 def rules():
     """Every rule: `name`, `conda` and `script` (paths or None), `output` (names of files).
 
-    `states_threads` says whether the rule has `threads:`, and `resources` whether a function gives
-    the resource of that name.
+    `modules` are the names of the modules that its script imports by name. `states_threads` says
+    whether the rule has `threads:`, and `resources` whether a function gives the resource of that
+    name.
     """
     command = [sys.executable, "-c", READ, REPOSITORY / "workflow" / "Snakefile"]
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     found = [SimpleNamespace(**rule) for rule in json.loads(done.stdout)]
     for rule in found:
         for kind in ("conda", "script"):

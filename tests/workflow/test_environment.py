@@ -14,6 +14,7 @@ from support.requirements import KNOWN
 from support.rules import rules
 
 ENVS = sorted((REPOSITORY / "envs").glob("*.yaml"))
+WORKFLOW = REPOSITORY / "workflow"
 CONDA_NAME = {
     "matplotlib": "matplotlib-base",  # without the Qt that nobody needs here
     "torch": "pytorch",
@@ -103,7 +104,8 @@ def test_what_a_script_imports_is_in_its_environment():
     for rule in filter(lambda rule: rule.script, rules()):
         specs = yaml.safe_load(rule.conda.read_text())["dependencies"]
         packages = {MatchSpec(spec, strict=True).name.normalized for spec in specs}
-        for file in reachable([rule.script], REPOSITORY / "workflow"):
+        modules = [WORKFLOW / f"{name.replace('.', '/')}.py" for name in rule.modules if name]
+        for file in reachable([rule.script, *modules], WORKFLOW):
             found = re.findall(r"^(?:from|import) (\w+)", file.read_text(), re.MULTILINE)
             needed = {PACKAGE.get(module, module) for module in set(found) - KNOWN}
             assert needed <= packages, f"rule {rule.name}: {file.name}"
