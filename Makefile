@@ -28,9 +28,9 @@ test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
 
 # What skips in `make test` without PyTorch, Chromium or the Slurm executor.
-EXTRAS := tests/test_deep.py tests/test_deep_models.py tests/test_workflow_deep.py \
-          tests/test_report_page.py \
-          tests/test_workflow.py::test_slurm_groups_as_a_plan_for_any_cluster_does
+EXTRAS := tests/dropout/test_deep.py tests/models/torch tests/workflow/test_deep_runs.py \
+          tests/claims/test_page_in_browser.py \
+          tests/workflow/test_runs.py::test_slurm_groups_as_a_plan_for_any_cluster_does
 
 test-extras: .venv/ready-dev  ## the tests that PyTorch, Chromium and the Slurm executor let run
 	@$(RUN) OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive python -m pytest $(EXTRAS)
@@ -71,7 +71,7 @@ wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, 
 	@$(BIN)/python -m build --wheel --no-isolation --outdir dist > .venv/wheel.log 2>&1 || { cat .venv/wheel.log; exit 1; }
 	@$(PYTHON) -m venv .venv-wheel
 	@.venv-wheel/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
-	@LINDROP_INSTALLED=.venv-wheel/bin/python $(BIN)/python -m pytest --numprocesses=0 tests/test_package.py
+	@LINDROP_INSTALLED=.venv-wheel/bin/python $(BIN)/python -m pytest --numprocesses=0 tests/workflow/test_package.py
 
 lock: .venv/ready-dev  ## resolve anew what pyproject.toml asks for
 	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock

@@ -5,16 +5,16 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-import processes
 import pytest
-from configurations import GENERATED
-from files import serving, write_zip
-from modules import CONFIG, TAG
-from progress import Progress
 
-ROOT = Path(__file__).resolve().parents[1]
-SHARED = Path(os.environ.get("LINDROP_REAL_DATA", ROOT.parent / "shared" / "data"))
-BIN = ROOT / ".venv" / "bin"
+from support.configurations import GENERATED
+from support.files import serving, write_zip
+from support.modules import CONFIG, TAG
+from support.progress import Progress
+from support.project import Project
+from support.repository import REPOSITORY, copy_project
+
+SHARED = Path(os.environ.get("LINDROP_REAL_DATA", REPOSITORY.parent / "shared" / "data"))
 
 
 def pytest_configure(config):
@@ -24,7 +24,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """Files of whole runs first: begun last, one would leave a worker alone for minutes."""
-    items.sort(key=lambda item: not item.path.name.startswith(("test_workflow", "test_killed")))
+    items.sort(key=lambda item: not item.path.name.endswith("_runs.py"))
 
 
 @pytest.fixture(scope="session")
@@ -33,66 +33,6 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip(f"needs real ratings in {SHARED}: see CONTRIBUTING.md")
     return SHARED
-
-
-def copy_project(target):
-    """What a clone would hold, uncommitted changes included."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
-    return target
-
-
-class Project:
-    """A copy of the project and the environment in which a user would work in it."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.env = {
-            **{
-                k: v
-                for k, v in os.environ.items()
-                if not k.startswith(("PYTEST", "PYTHONPATH", "MAKE"))
-            },
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-            "XDG_CACHE_HOME": str(folder / ".cache"),
-            # the list of the machine's fonts, which takes seconds where there are many
-            "MPLCONFIGDIR": str(BIN.parent / "matplotlib"),
-        }
-
-    def copy(self, target):
-        """The project as it stands, with its results: what is done there stays done."""
-        return Project(shutil.copytree(self.folder, target, dirs_exist_ok=True))
-
-    def run(self, command, **env):
-        """Run a command line as typed; returns the finished process with all output in stdout."""
-        return processes.run(command, shell=True, cwd=self.folder, env=self.env | env)
-
-    def ok(self, command, **env):
-        done = self.run(command, **env)
-        assert done.returncode == 0, done.stdout[-3000:]
-        return done.stdout
-
-    def fails(self, command, **env):
-        done = self.run(command, **env)
-        assert done.returncode != 0, done.stdout[-3000:]
-        return done.stdout
-
-    def write(self, name, text):
-        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.folder / name).write_text(text, encoding="utf-8")
-        return name
-
-    def path(self, name):
-        return self.folder / name
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 import pytest
-from slurm import Slurm, obstacle
+
+from support.slurm import Slurm, obstacle
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from runs import SlurmRun, contents, contents_on_one_machine
+from support.slurm_runs import SlurmRun, contents, contents_on_one_machine
 
 DEFAULT = "config/config.yaml"
 SPLIT, GRAM = "demo/.split.h5", "gram/.demo.h5"

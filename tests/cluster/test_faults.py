@@ -3,7 +3,8 @@
 import subprocess
 
 import pytest
-from runs import TINY, SlurmRun, contents, contents_on_one_machine
+
+from support.slurm_runs import TINY, SlurmRun, contents, contents_on_one_machine
 
 SPLIT, CONFIGURATION = "small/.split.h5", "config/tiny.yaml"
 TARGETS = "results/gram/small.h5"

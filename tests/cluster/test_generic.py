@@ -2,13 +2,14 @@
 
 import math
 import re
-from pathlib import Path
 
 import pytest
-from modules import SNAKEFILE, TAG, check
-from runs import TINY
 
-DOCS = Path(__file__).parents[2] / "docs" / "cluster.md"
+from support.modules import SNAKEFILE, TAG, check
+from support.repository import REPOSITORY
+from support.slurm_runs import TINY
+
+DOCS = REPOSITORY / "docs" / "cluster.md"
 LINES = dict(re.findall(r"^\| (\w+) \| `((?:bsub|qsub|sbatch) .*)` \|$", DOCS.read_text(), re.M))
 # What the split asks for with two cores, its memory in `{mb}`. SGE counts memory by core, SGE and
 # PBS count seconds.

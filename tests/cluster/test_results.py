@@ -1,6 +1,6 @@
 """What two nodes of Slurm make is, byte for byte, what one machine makes."""
 
-from runs import TINY, SlurmRun, contents, contents_on_one_machine
+from support.slurm_runs import TINY, SlurmRun, contents, contents_on_one_machine
 
 # Shards of X'X, tuning and experiments in groups, light rules.
 TARGETS = (

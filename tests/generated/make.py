@@ -2,14 +2,15 @@
 
     PYTHONPATH=tests python tests/generated/make.py
 
-The expected files come from the literal transcription in tests/reference_split.py, never from the
-library.
+The expected files come from the literal transcription in tests/support/reference_split.py, never
+from the library.
 """
 
 from pathlib import Path
 
 import numpy as np
-from reference_split import reference_split
+
+from support.reference_split import reference_split
 
 HERE = Path(__file__).resolve().parent
 PROTOCOL = {"heldout_users": 12, "min_user": 3, "min_item": 2}

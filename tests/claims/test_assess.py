@@ -1,0 +1,197 @@
+"""A verdict follows from numbers alone; every claim has a check, and every check a claim."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from lindrop.base.errors import UserError
+from lindrop.claims.assess import assess, total
+from lindrop.claims.check_files import write_checks
+from lindrop.claims.checks import CORRECTED, Check, at_most, equal
+from lindrop.claims.register import read_paper, read_papers
+from lindrop.claims.tables import described, markdown, scorecard, summary
+from lindrop.claims.verdicts import MEANING, Verdict, verdict
+from support.repository import REPOSITORY
+from support.rules import rules
+
+PAPERS = ["steck2020", "mianjy2018", "pal2020", "pretorius2018"]
+SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
+CLAIMS = {
+    paper.id: paper
+    for paper in read_papers(
+        [REPOSITORY / "config" / "claims" / f"{name}.yaml" for name in PAPERS], SCHEMA
+    )
+}
+HOLDS, FAILS = {"computed": 1.0}, {"computed": 2.0}
+UNKNOWN = {"computed": np.nan}
+RIGHT = {"form": CORRECTED}
+OTHER, SYNTHETIC, PUBLISHED = ({"data": name} for name in ("other", "synthetic", "published"))
+
+
+def a_check(**values):
+    return Check(
+        **{"claim": "c", "what": "w", "relation": "equal to", "expected": 1, "tolerance": 0.1}
+        | values
+    )
+
+
+@pytest.mark.parametrize(
+    ("checks", "expected"),
+    [
+        ([HOLDS], Verdict.REPRODUCED),
+        ([HOLDS, HOLDS | RIGHT], Verdict.REPRODUCED),
+        ([FAILS], Verdict.REFUTED),
+        ([HOLDS, FAILS], Verdict.REFUTED),
+        ([HOLDS, FAILS, HOLDS | RIGHT], Verdict.CORRECTED),
+        ([HOLDS | RIGHT], Verdict.CORRECTED),
+        ([FAILS, FAILS | RIGHT], Verdict.REFUTED),
+        ([HOLDS, FAILS | RIGHT], Verdict.REPRODUCED),
+        ([UNKNOWN], Verdict.NOT_RUN),
+        ([HOLDS, UNKNOWN], Verdict.NOT_RUN),
+        ([HOLDS | OTHER], Verdict.IN_SHAPE),
+        ([FAILS | OTHER], Verdict.OTHERWISE),
+        ([FAILS | OTHER, HOLDS | RIGHT | OTHER], Verdict.OTHERWISE),
+        ([UNKNOWN | OTHER], Verdict.NOT_RUN),
+        ([HOLDS | SYNTHETIC], Verdict.NOT_RUN),
+        ([FAILS | SYNTHETIC], Verdict.NOT_RUN),
+        ([HOLDS | PUBLISHED, FAILS | OTHER, FAILS | SYNTHETIC], Verdict.REPRODUCED),
+        ([FAILS | PUBLISHED, HOLDS | OTHER], Verdict.REFUTED),
+        ([HOLDS | OTHER, FAILS | SYNTHETIC], Verdict.IN_SHAPE),
+        ([], Verdict.NOT_RUN),
+    ],
+)
+def test_a_verdict_follows_from_the_checks(checks, expected):
+    assert verdict([a_check(**values) for values in checks]) == expected
+
+
+def test_every_verdict_is_explained():
+    assert set(MEANING) == set(Verdict)
+
+
+def claims_file(tmp_path, **changes):
+    claim = {
+        "where": "Lemma 1",
+        "kind": "lemma",
+        "says": "a|b",
+        "checks": ["one"],
+        "tolerance": 0.1,
+    }
+    erratum = {"where": "Lemma 1", "printed": "p", "corrected": "c", "checks": ["one"]}
+    content = {"title": "T", "authors": "A", "venue": "V", "claims": {"lemma_1": claim | changes}}
+    file = tmp_path / "paper2000.yaml"
+    file.write_text(yaml.safe_dump(content | {"errata": {"E1": erratum}}), encoding="utf-8")
+    return file
+
+
+def assessed(tmp_path, checks, **changes):
+    (tmp_path / "paper2000").mkdir(exist_ok=True)
+    if checks:
+        write_checks(tmp_path / "paper2000" / "one.json", "paper2000", "one", checks)
+    (paper,) = read_papers([claims_file(tmp_path, **changes)], SCHEMA)
+    return assess(paper, tmp_path)
+
+
+def test_a_changed_result_changes_the_verdict_of_its_claim_and_erratum(tmp_path):
+    printed, corrected = equal("one", "w", 2, 1, 0.1), equal("one", "w", 1, 1, 0.1, CORRECTED)
+    found = assessed(tmp_path, [printed, corrected])
+    assert {entry.verdict for entry in (*found.claims, *found.errata)} == {Verdict.CORRECTED}
+    assert assessed(tmp_path, [equal("one", "w", 1, 1, 0.1)]).claims[0].verdict == "reproduced"
+    assert assessed(tmp_path, [printed]).claims[0].verdict == "refuted"
+
+
+def test_numbers_refute_a_claim_whose_opposite_was_checked(tmp_path):
+    checks = [equal("one", "w", 2, 1, 0.1), equal("one", "w", 1, 1, 0.1, CORRECTED)]
+    for field, expected in (("mended", "corrected"), ("opposite", "refuted")):
+        (line,) = scorecard([assessed(tmp_path, checks, **{field: "b"})]).to_dict("records")
+        assert (line["verdict"], line["right"]) == (expected, "b")
+    (line,) = scorecard([assessed(tmp_path, checks[1:], opposite="b")]).to_dict("records")
+    assert line["verdict"] == "refuted"
+    holds = [equal("one", "w", 1, 1, 0.1)]
+    (line,) = scorecard([assessed(tmp_path, holds, opposite="b")]).to_dict("records")
+    assert (line["verdict"], line["right"]) == ("reproduced", "")
+
+
+def test_without_its_file_a_claim_is_not_run_and_says_what_to_run(tmp_path):
+    found = assessed(tmp_path, [], run="make deep")
+    assert found.claims[0].verdict == Verdict.NOT_RUN
+    (line,) = scorecard([found]).to_dict("records")
+    assert (line["run"], line["evidence"], line["checks"]) == ("make deep", "", 0)
+
+
+def test_what_to_run_is_said_only_where_it_was_not(tmp_path):
+    found = assessed(tmp_path, [equal("one", "w", 1, 1)], run="make deep")
+    assert scorecard([found])["run"].tolist() == [""]
+
+
+def test_a_check_looser_than_its_claim_allows_is_an_error(tmp_path):
+    assessed(tmp_path, [equal("one", "w", 50, 100, 10)])
+    with pytest.raises(UserError, match=r"claims/paper2000.yaml: lemma_1: .* 0.11, more than 0.1"):
+        assessed(tmp_path, [equal("one", "w", 50, 100, 11)])
+
+
+def test_the_tables_of_a_paper(tmp_path):
+    found = assessed(tmp_path, [at_most("one", "gap", 0.123456, 0.1, 0.01)])
+    (line,) = scorecard([found]).to_dict("records")
+    assert line["evidence"] == "gap (as printed): 0.1235, at most 0.1 ± 0.01: fails"
+    assert (line["verdict"], line["hold"], line["errata"]) == ("refuted", 0, "E1")
+    assert summary([found]) == "1 claims of 1 papers: 1 refuted."
+    text = markdown([found])
+    assert r"a\|b" in text
+    assert described(found.claims[0].checks[0]) in text
+    assert total([found, found])[Verdict.REFUTED] == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "guess"}, "claims.lemma_1.kind: 'guess'"),
+        ({"checks": []}, "claims.lemma_1.checks"),
+        ({"verdict": "reproduced"}, "claims.lemma_1: .*'verdict' was unexpected"),
+        ({"tolerance": -1}, "claims.lemma_1.tolerance"),
+        ({"mended": "a", "opposite": "b"}, "claims.lemma_1: .* should not be valid"),
+    ],
+)
+def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, message):
+    with pytest.raises(UserError, match=message):
+        read_paper(claims_file(tmp_path, **changes), yaml.safe_load(SCHEMA.read_text()))
+
+
+def written_by_rules(paper):
+    """The names of the check files of a paper that rules write."""
+    files = [Path(file) for rule in rules() for file in rule.output]
+    folder = Path("results", "experiments", paper)
+    return [file.stem for file in files if file.suffix == ".json" and file.parent == folder]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_has_its_checks_and_every_check_a_claim(paper):
+    written = written_by_rules(paper)
+    assert len(written) == len(set(written))
+    assert set(CLAIMS[paper].checks) == set(written)
+
+
+def test_every_erratum_is_there_and_explained():
+    errata = [erratum.id for paper in CLAIMS.values() for erratum in paper.errata]
+    assert sorted(errata, key=lambda name: int(name[1:])) == [f"E{k}" for k in range(1, 23)]
+    text = (REPOSITORY / "docs" / "errata.md").read_text(encoding="utf-8")
+    for name in errata:
+        assert f"\n### {name}: " in text
+
+
+def test_an_erratum_belongs_to_a_claim():
+    for paper in CLAIMS.values():
+        of_claims = {name for claim in paper.claims for name in claim.checks}
+        for erratum in paper.errata:
+            assert set(erratum.checks) & of_claims, erratum.id
+
+
+def test_figures_and_tables_of_claims_are_made_by_a_rule():
+    made = {file for rule in rules() for file in rule.output}
+    for paper in CLAIMS.values():
+        for claim in paper.claims:
+            for name in claim.figures:
+                assert f"results/figures/{name}.png" in made, (paper.id, claim.id, name)
+            for name in claim.tables:
+                assert f"results/tables/{name}.csv" in made, (paper.id, claim.id, name)

@@ -1,0 +1,340 @@
+"""What a damaged or wrong file says: one line with what, where and what to do."""
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lindrop.base.errors import UserError
+from lindrop.data.formats import read_interactions
+from support.files import (
+    RATINGS,
+    cut_short,
+    films,
+    ratings_csv,
+    ratings_dat,
+    tar_of,
+    triplets,
+    u_data,
+    write_netflix_tar,
+    write_zip,
+)
+
+LONG = RATINGS * 5000
+
+
+def message_of(path, format, **options):
+    with pytest.raises(UserError) as caught:
+        read_interactions(path, format, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path) in message  # where
+    return message
+
+
+def test_missing_file(tmp_path):
+    assert "no such file" in message_of(tmp_path / "no.zip", "movielens")
+
+
+@pytest.mark.parametrize("format", ["movielens", "netflix", "msd", "csv", "tsv"])
+def test_empty_file(format, tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    assert "is empty" in message_of(tmp_path / "empty", format)
+
+
+def test_header_alone(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,item\n")
+    assert "no rows" in message_of(tmp_path / "mine.csv", "csv")
+
+
+@pytest.mark.parametrize("keep", [0.02, 0.6, 0.99])
+def test_truncated_zip(keep, tmp_path):
+    path = cut_short(write_zip(tmp_path / "ml.zip", {"ml/ratings.csv": ratings_csv(LONG)}), keep)
+    message = message_of(path, "movielens", min_rating=3.5)
+    assert "damaged or cut short" in message
+    assert "replace it by a good copy" in message
+
+
+def test_zip_with_a_damaged_middle(tmp_path):
+    path = write_zip(tmp_path / "ml.zip", {"ml/ratings.csv": ratings_csv(LONG)})
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 50] = bytes(50)
+    path.write_bytes(data)
+    assert "damaged" in message_of(path, "movielens", min_rating=3.5)
+
+
+@pytest.mark.parametrize("keep", [0.01, 0.5, 0.999])
+def test_truncated_gz(keep, tmp_path):
+    path = tmp_path / "mine.csv.gz"
+    path.write_bytes(gzip.compress(ratings_csv(LONG).encode()))
+    message = message_of(cut_short(path, keep), "csv", user="userId", item="movieId")
+    assert "damaged or cut short" in message
+
+
+@pytest.fixture(params=["tar", "tar.gz"])
+def netflix_tar(request, tmp_path):
+    """A small Netflix archive, packed or not."""
+    rows = [(str(u), str(f), "4") for f in range(1, 31) for u in range(f, f + 40)]
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", films(rows))
+    if request.param == "tar":
+        path.write_bytes(gzip.decompress(path.read_bytes()))
+    return path
+
+
+def test_cut_netflix_archive(netflix_tar):
+    """Wherever it is cut: tarfile alone would end quietly between two members."""
+    whole = netflix_tar.read_bytes()
+    content = len(whole.rstrip(b"\0"))
+    ends = np.linspace(512, content - 1, 60).astype(int)
+    for end in {*ends, *(ends // 512 * 512)}:
+        netflix_tar.write_bytes(whole[:end])
+        assert "damaged or cut short" in message_of(netflix_tar, "netflix", min_rating=3.5), end
+
+
+def test_netflix_archive_with_a_damaged_header(netflix_tar):
+    """Of an inner member: the outer tar and, where there is one, the gzip are as they should be."""
+    data = netflix_tar.read_bytes()
+    packed = data.startswith(b"\x1f\x8b")
+    data = bytearray(gzip.decompress(data) if packed else data)
+    at = data.index(b"training_set/mv_0000012.txt")
+    data[at : at + 8] = b"\xff" * 8
+    netflix_tar.write_bytes(gzip.compress(data) if packed else data)
+    assert "damaged or cut short" in message_of(netflix_tar, "netflix", min_rating=3.5)
+
+
+def test_netflix_archive_with_a_wrong_checksum(tmp_path):
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", films())
+    data = bytearray(path.read_bytes())
+    data[-8:-4] = b"\0\0\0\0"
+    path.write_bytes(data)
+    assert "damaged or cut short" in message_of(path, "netflix", min_rating=3.5)
+
+
+def test_gzip_in_several_members_is_read_to_its_end(tmp_path):
+    rows = [(str(u), str(f), "4") for f in range(1, 31) for u in range(f, f + 40)]
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", films(rows))
+    data = gzip.decompress(path.read_bytes())
+    path.write_bytes(gzip.compress(data[:5120]) + gzip.compress(data[5120:]))
+    assert read_interactions(path, "netflix").raw.items == 30
+
+
+def zip_with(path, flag=None, method=None):
+    """A zip that claims to be encrypted, or packed by another method."""
+    write_zip(path, {"ratings.csv": ratings_csv()})
+    data = bytearray(path.read_bytes())
+    for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(magic) + offset
+        if flag is not None:
+            data[at] |= flag
+        if method is not None:
+            data[at + 2] = method
+    path.write_bytes(data)
+    return path
+
+
+def test_encrypted_zip(tmp_path):
+    assert "encrypted; unpack it" in message_of(zip_with(tmp_path / "m.zip", flag=1), "movielens")
+
+
+def test_zip_packed_as_windows_packs_large_files(tmp_path):
+    path = zip_with(tmp_path / "m.zip", method=9)
+    assert "Python cannot read" in message_of(path, "movielens")
+
+
+@pytest.mark.parametrize("format", ["csv", "movielens", "msd"])
+@pytest.mark.parametrize("kind", ["bz2", "xz", "tar", "tgz"])
+def test_archives_that_are_not_read(kind, format, tmp_path):
+    path = tmp_path / f"mine.{kind}"
+    text = tar_of({"mine.csv": ratings_csv().encode()})
+    pack = {"bz2": bz2.compress, "xz": lzma.compress, "tar": bytes, "tgz": gzip.compress}[kind]
+    path.write_bytes(pack(text))
+    assert "are not read; unpack it" in message_of(path, format)
+
+
+def test_archive_of_something_else(tmp_path):
+    path = write_zip(tmp_path / "photos.zip", {"a.jpg": "x"})
+    assert "holds no file named ratings.csv, ratings.dat or u.data" in message_of(path, "movielens")
+    assert "holds no film file" in message_of(
+        write_netflix_tar(tmp_path / "nf.tar.gz", {}), "netflix"
+    )
+
+
+@pytest.mark.parametrize("format", ["movielens", "netflix", "msd", "csv"])
+def test_web_page(format, tmp_path):
+    """Saved by hand from a browser, where no checksum is stated."""
+    path = tmp_path / "ml-1m.zip"
+    path.write_text("<!DOCTYPE html>\n<html><body>Not\nFound</body></html>\n")
+    assert "web page" in message_of(path, format)
+
+
+def test_missing_columns(tmp_path):
+    (tmp_path / "mine.csv").write_text('"user_id",item,stars\n1,2,3\n')
+    message = message_of(tmp_path / "mine.csv", "csv", rating="rating", min_rating=3)
+    assert "no column named 'user', 'rating'; the file has 'user_id', 'item', 'stars'" in message
+    pd.DataFrame({"user_id": [1], "item": [1]}).to_parquet(tmp_path / "mine.parquet")
+    message = message_of(tmp_path / "mine.parquet", "parquet")
+    assert "no column named 'user'; the file has 'user_id', 'item'" in message
+
+
+@pytest.mark.parametrize("line", [2, 7, 4000, 30_001])
+@pytest.mark.parametrize(
+    ("format", "text", "first"),
+    [
+        ("movielens", ratings_csv, 2),
+        ("movielens", ratings_dat, 1),
+        ("movielens", u_data, 1),
+        ("msd", triplets, 1),
+    ],
+)
+def test_rating_that_is_no_number_names_the_line(format, text, first, line, tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.data.delimited.BLOCK_BYTES", 1 << 14)
+    rows = [("3", "5", "5.0")] * 30_005
+    lines = text(rows).splitlines()
+    lines[line - 1] = text([("3", "5", "*****")]).splitlines()[-1]
+    (tmp_path / "ratings").write_text("\n".join(lines) + "\n")
+    message = message_of(tmp_path / "ratings", format, min_rating=3.5)
+    assert f"line {line}: the rating '*" in message
+
+
+@pytest.mark.parametrize("bad", ["", "nan", "inf", "4,5"])
+def test_rating_that_is_missing_or_not_finite(bad, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(f'user,item,rating\n1,2,3\n\n1,3,"{bad}"\n1,4,3\n')
+    message = message_of(path, "csv", rating="rating", min_rating=3.5)
+    assert "line 4: the rating" in message
+
+
+def test_a_column_named_twice(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,user,item\n1,2,3\n")
+    message = message_of(tmp_path / "mine.csv", "csv")
+    assert "more than one column named 'user'; the file has 'user', 'user', 'item'" in message
+    (tmp_path / "mine.csv").write_text("user,item\n1,2\n")
+    message = message_of(tmp_path / "mine.csv", "csv", item="user")
+    assert "must be different columns" in message
+
+
+def test_lines_are_counted_as_an_editor_counts_them(tmp_path):
+    (tmp_path / "mine.csv").write_text('user,review,item\n1,"two\nlines",2\n\n1,2\n')
+    assert "line 5: 2 columns instead of 3" in message_of(tmp_path / "mine.csv", "csv")
+
+
+def test_line_with_too_few_columns(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,item,when\n1,2,3\n1,2\n1,3,4\n")
+    message = message_of(tmp_path / "mine.csv", "csv")
+    assert "line 3: 2 columns instead of 3" in message
+
+
+@pytest.mark.parametrize("what", ["user", "item"])
+def test_empty_id(what, tmp_path):
+    row = {"user": "u", "item": "i"} | {what: ""}
+    (tmp_path / "mine.csv").write_text(f"user,item\nu,i\n{row['user']},{row['item']}\n")
+    message = message_of(tmp_path / "mine.csv", "csv")
+    assert f"line 3: the {what} id is empty" in message
+
+
+def test_id_with_a_line_break(tmp_path):
+    (tmp_path / "mine.csv").write_text('user,item\n"a\nb",1\n')
+    assert "the user id 'a\\nb' holds a control character" in message_of(
+        tmp_path / "mine.csv", "csv"
+    )
+
+
+def test_text_that_is_not_utf8(tmp_path):
+    (tmp_path / "mine.csv").write_bytes("user,item\n1,2\nZoë,3\n".encode("latin-1"))
+    assert "line 3: not UTF-8" in message_of(tmp_path / "mine.csv", "csv")
+
+
+@pytest.mark.parametrize(
+    "bad", ["12,x,2005-09-06", "12", "12,4", "12,4,a,b", "word,4,2005-09-06", "", "9;4;2005"]
+)
+def test_netflix_line_that_is_no_rating(bad, tmp_path):
+    texts = films()
+    texts[7] += f"{bad}\n3,4,2005-09-06\n"
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", dict(sorted(texts.items())))
+    message = message_of(path, "netflix", min_rating=3.5)
+    assert f"mv_0000007.txt, line 4: {bad!r} is neither" in message
+
+
+def test_netflix_text_that_starts_with_something_else(tmp_path):
+    path = tmp_path / "combined_data_1.txt"
+    for start in ("\n", "\ufeff"):
+        path.write_text(f"{start}1:\n12,4,2005-09-06\n")
+        assert "line 1:" in message_of(path, "netflix")
+    path.write_text("99999999999:\n12,4,2005-09-06\n")
+    assert "line 1: '99999999999:' is neither" in message_of(path, "netflix")
+
+
+def test_netflix_rating_before_any_film(tmp_path):
+    (tmp_path / "combined_data_1.txt").write_text("12,4,2005-09-06\n1:\n12,4,2005-09-06\n")
+    message = message_of(tmp_path / "combined_data_1.txt", "netflix")
+    assert "line 1: a rating before the first line `film:`" in message
+
+
+def test_parquet_with_ids_that_are_no_ids(tmp_path):
+    path = tmp_path / "mine.parquet"
+    pd.DataFrame({"user": [1.0, 2.0], "item": [1, 2]}).to_parquet(path)
+    assert "column 'user' holds double; ids must be" in message_of(path, "parquet")
+    pd.DataFrame({"user": ["a", None], "item": [1, 2]}).to_parquet(path)
+    assert "column 'user' has 1 empty ids" in message_of(path, "parquet")
+    pd.DataFrame({"user": ["a"] * 9999, "item": range(9999)}).to_parquet(path)
+    data = bytearray(path.read_bytes())
+    data[100:400] = bytes(300)
+    path.write_bytes(data)
+    assert "not a readable parquet file" in message_of(path, "parquet")
+    path.write_text("user,item\n1,2\n")
+    assert "not a readable parquet file" in message_of(path, "parquet")
+    assert "not a readable parquet file" in message_of(tmp_path, "parquet")
+
+
+def test_threshold_without_a_rating_column(tmp_path):
+    (tmp_path / "mine.csv").write_text("user,item\n1,2\n")
+    assert "min_rating needs `rating`" in message_of(tmp_path / "mine.csv", "csv", min_rating=1)
+
+
+def test_a_folder_or_archive_with_several_such_files(tmp_path):
+    (tmp_path / "a").mkdir()
+    for name in ("ratings.csv", "a/ratings.csv"):
+        (tmp_path / name).write_text(ratings_csv())
+    assert "holds 2 such files; set `path` to one of" in message_of(tmp_path, "movielens")
+    path = write_zip(tmp_path / "two.zip", {"a.csv": "user,item\n1,2\n", "b.csv": "x"})
+    assert "holds 2 such files; set `path` to one of" in message_of(path, "csv")
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (b"user;item\n1;2\n", "separated by semicolons? csv needs commas"),
+        (b"user\titem\n1\t2\n", "separated by tabs?"),
+        (b"User,Item\n1,2\n", "did you mean 'User', 'Item'? set `user`, `item`"),
+        (b"a,b\n1,2\n", "set `user`, `item` and `rating` of the source"),
+        ("user,item\n1,2\n".encode("utf-16"), "UTF-16 text; convert it to UTF-8"),
+        (b"PAR1\0\0\1", "a parquet file; set `format: parquet`"),
+    ],
+)
+def test_a_table_that_is_another_than_said(data, hint, tmp_path):
+    (tmp_path / "mine.csv").write_bytes(data)
+    assert hint in message_of(tmp_path / "mine.csv", "csv")
+
+
+@pytest.mark.parametrize("lines", [300, 30_000, 3_000_000])
+def test_a_quote_that_is_never_closed(lines, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text('user,item\n1,2\n"3,4\n' + "5,6\n" * lines)
+    message = message_of(path, "csv")
+    assert "quote that is never closed" in message or "columns instead of" in message
+
+
+def test_netflix_ratings_that_are_there_twice(tmp_path):
+    for name in ("a/mv_0000001.txt", "b/mv_0000001.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("1:\n12,4,2005-09-06\n")
+    assert "holds the ratings more than once" in message_of(tmp_path, "netflix")
+    (tmp_path / "b/mv_0000001.txt").rename(tmp_path / "combined_data_1.txt")
+    assert "holds the ratings more than once" in message_of(tmp_path, "netflix")
+    both = {"mv_0000001.txt": "1:\n12,4,x\n", "combined_data_1.txt": "1:\n12,4,x\n"}
+    path = write_zip(tmp_path / "both.zip", both)
+    assert "holds the ratings more than once" in message_of(path, "netflix")

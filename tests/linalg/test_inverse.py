@@ -1,0 +1,33 @@
+"""The inverse in place of the lower triangle is NumPy's."""
+
+import numpy as np
+import pytest
+
+from lindrop.linalg import inverse as inverses
+from lindrop.linalg.inverse import invert_lower, mirror_lower
+from support.matrices import DTYPES, counts, distance, tolerance
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("n", "pivots", "leaf"),
+    [
+        *((n, 512, 256) for n in (1, 2, 255, 256, 257, 511, 512, 513, 769)),
+        *((n, 8, 4) for n in (1, 3, 4, 5, 7, 8, 9, 16, 17, 50)),
+        (50, 7, 3),
+        (50, 3, 7),
+        (50, 1, 1),
+    ],
+)
+def test_the_lower_triangle_becomes_that_of_the_inverse(n, pivots, leaf, dtype, monkeypatch):
+    monkeypatch.setattr(inverses, "PIVOTS", pivots)
+    monkeypatch.setattr(inverses, "LEAF", leaf)
+    matrix = counts(n)
+    a = matrix.astype(dtype)
+    a[np.triu_indices(n, 1)] = marks = np.arange(n * (n - 1) // 2)
+    invert_lower(a)
+    assert distance(np.tril(a), np.tril(np.linalg.inv(matrix))) < tolerance(dtype)
+    np.testing.assert_array_equal(a[np.triu_indices(n, 1)], marks)  # nobody looked, nobody wrote
+    lower = np.tril(a)
+    mirror_lower(a)
+    np.testing.assert_array_equal(a, lower + np.tril(lower, -1).T)

@@ -1,0 +1,185 @@
+"""Every model by name: it fits, is kept in a file, recommends, and refuses what it cannot do."""
+
+import tracemalloc
+from inspect import signature
+
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lindrop.base.errors import UserError
+from lindrop.models.base import Training
+from lindrop.models.catalogue import CATALOGUE, fit
+from lindrop.ranking.evaluation import evaluate, summary
+from lindrop.store.model import SavedModel, read_model, write_model
+from support.models import (
+    ITEMS,
+    SINGULAR,
+    WITHOUT_TORCH,
+    X,
+    arguments,
+    tasteful,
+)
+
+
+@pytest.fixture(scope="module")
+def fits():
+    return {name: fit(name, Training.of(X), **arguments(name)) for name in WITHOUT_TORCH}
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    """200 other users of the same tastes, half of whose items are held out."""
+    x = tasteful(400, 40)[200:]
+    known = np.random.default_rng(0).random(x.nnz) < 0.5
+    halves = (x.copy(), x.copy())
+    for half, kept in zip(halves, (known, ~known), strict=True):
+        half.data = half.data * kept
+        half.eliminate_zeros()
+    return halves
+
+
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
+def test_every_model_fits_and_beats_popularity(name, fits, unseen):
+    scores = fits[name].model.scores(unseen[0])
+    assert scores.shape == (200, 40)
+    assert np.isfinite(scores).all()
+    metric = "recall@20"
+    floor, found = (
+        summary(evaluate(fits[which].model, *unseen)).loc[metric, "mean"]
+        for which in ("popularity", name)
+    )
+    assert found >= floor + (0.02 if name != "popularity" else 0)
+
+
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
+def test_a_model_comes_back_from_its_file(name, fits, unseen, tmp_path):
+    before, options = fits[name], arguments(name)
+    write_model(tmp_path / "model.h5", name, before, ITEMS, options, "5" * 64)
+    saved = read_model(tmp_path / "model.h5")
+    assert (saved.name, saved.parameters, saved.split_sha256) == (name, options, "5" * 64)
+    assert (saved.fit.converged, saved.fit.history) == (before.converged, before.history)
+    assert type(saved.fit.model) is type(before.model)
+    np.testing.assert_array_equal(saved.items, ITEMS)
+    np.testing.assert_array_equal(saved.fit.model.scores(unseen[0]), before.model.scores(unseen[0]))
+
+
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
+def test_recommendations_are_the_best_unseen_items(name, fits):
+    model = SavedModel(name, fits[name], ITEMS, {}, "")
+    history = ["film 3 ü", "film 7 ü", "film 3 ü", "a film that nobody knows"]
+    row = np.zeros((1, 40), np.float32)
+    row[0, [3, 7]] = 1
+    scores = fits[name].model.scores(sp.csr_array(row))[0]
+    scores[[3, 7]] = -np.inf
+    best = ITEMS[np.argsort(-scores, kind="stable")]
+    assert model.recommend(history, 5) == list(best[:5])
+    assert model.recommend(history, 100) == list(best[:38])  # all that are left
+    for nobody in ([], ["unknown"]):
+        with pytest.raises(UserError, match="none of the history's items is known"):
+            model.recommend(nobody)
+    with pytest.raises(UserError, match="a list of items, not the text 'film 3 ü'"):
+        model.recommend("film 3 ü")
+
+
+def refused(match, *args, **options):
+    with pytest.raises(UserError, match=match) as caught:
+        fit(*args, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones():
+    refused("no model 'edlea'; the models are popularity, .*edlae", "edlea", Training.of(X))
+
+
+@pytest.mark.parametrize("name", [name for name in WITHOUT_TORCH if CATALOGUE[name].low_rank])
+@pytest.mark.parametrize("rank", [None, 0, -3, 40, 41])
+def test_a_rank_that_the_items_do_not_allow_is_refused(name, rank):
+    options = arguments(name) | {"rank": rank}
+    refused(f"{name} needs a rank from 1 to 39, not {rank}", name, Training.of(X), **options)
+
+
+INVERTING = [
+    name for name in WITHOUT_TORCH if name.startswith("full") or name in ("ease", "dropout_l2")
+]
+
+
+@pytest.mark.parametrize("name", INVERTING)
+@pytest.mark.parametrize("kind", SINGULAR)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nothing_to_regularise_a_singular_matrix_is_refused(name, kind, dtype):
+    data = Training.of(SINGULAR[kind], dtype=dtype)
+    refused("not positive definite .* larger λ", name, data, **arguments(name, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("name", [name for name in WITHOUT_TORCH if name != "sampled_dropout"])
+@pytest.mark.parametrize("kind", SINGULAR)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_little_regularisation_is_enough(name, kind, dtype):
+    model = fit(name, Training.of(SINGULAR[kind], dtype=dtype), **arguments(name, 0.2, 2.0)).model
+    scores = model.scores(SINGULAR[kind])
+    assert np.isfinite(scores).all()
+    if name != "popularity":
+        assert abs(scores).max() < 3  # entries of X are 0 and 1
+
+
+@pytest.mark.parametrize("name", ["edlae", "zero_diagonal", "zero_diagonal_l2", "weight_decay"])
+@pytest.mark.parametrize("solver", ["admm", "als"])
+def test_a_rank_above_the_number_of_users_is_fitted_or_refused(name, solver):
+    options = arguments(name) | {"rank": 35}
+    if "solver" in signature(CATALOGUE[name].resolved()).parameters:
+        options["solver"] = solver
+    try:
+        scores = fit(name, Training.of(X[:20]), **options).model.scores(X)
+    except UserError as error:
+        assert "use a smaller rank" in str(error)  # noqa: PT017
+    else:
+        assert np.isfinite(scores).all()
+        assert abs(scores).max() < 3
+
+
+def test_iterations_too_few_to_judge_are_not_called_converged():
+    for name in WITHOUT_TORCH:
+        if CATALOGUE[name].low_rank and fit(name, Training.of(X), **arguments(name)).history:
+            few = "epochs" if name == "sampled_dropout" else "iterations"
+            found = fit(name, Training.of(X), **arguments(name), **{few: 1})
+            assert (len(found.history), found.converged) == (1, False)
+
+
+NO_MODEL = ["text", "foreign", "other kind", "cut short", "no model", "absent"]
+
+
+@pytest.mark.parametrize("content", NO_MODEL)
+def test_a_file_that_holds_no_model_is_refused(content, fits, tmp_path):
+    path = tmp_path / "model.h5"
+    if content == "text":
+        path.write_text("hello")
+    elif content == "foreign":
+        h5py.File(path, "w").close()
+    elif content != "absent":
+        write_model(path, "edlae", fits["edlae"], ITEMS)
+    if content == "cut short":
+        path.write_bytes(path.read_bytes()[:900])
+    elif content in ("other kind", "no model"):
+        with h5py.File(path, "r+") as file:
+            del file["encoder"]
+            file.attrs["lindrop_file"] = "split/1" if content == "other kind" else "model/1"
+    with pytest.raises(UserError, match=rf"{path}: .*(delete it|no such file)") as caught:
+        read_model(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_fit_that_counts_for_itself_is_the_same_in_the_memory_of_one_matrix():
+    x = sp.random_array((500, 2000), density=0.02, rng=np.random.default_rng(0), format="csr")
+    x.data = np.ones(x.nnz, np.float32)
+    fit("ease", Training.of(x[:, :50]), ridge=10.0)  # compiled: that takes memory, too
+    peaks, found = {}, {}
+    for keep in (False, True):
+        tracemalloc.start()
+        found[keep] = fit("ease", Training.of(x, keep=keep), ridge=10.0).model.matrix
+        peaks[keep] = tracemalloc.get_traced_memory()[1] / found[keep].nbytes
+        tracemalloc.stop()
+    np.testing.assert_array_equal(found[False], found[True])
+    assert 1 < peaks[False] < 1.5
+    assert peaks[True] > 2

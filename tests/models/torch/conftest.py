@@ -1,0 +1,15 @@
+"""The modules that need PyTorch; without it their tests skip."""
+
+from types import SimpleNamespace
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def deep():
+    """PyTorch and the modules of lindrop that need it."""
+    torch = pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
+    from lindrop.models.torch import fit, layers, losses, networks, training
+
+    modules = {"fit": fit, "layers": layers, "losses": losses, "networks": networks}
+    return SimpleNamespace(torch=torch, training=training, **modules)

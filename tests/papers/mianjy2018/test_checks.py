@@ -1,0 +1,334 @@
+"""The checks of Mianjy 2018 say what they should, and would say otherwise of other mathematics."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+from scipy.optimize import OptimizeResult
+from scipy.sparse.linalg import LinearOperator, svds
+
+from lindrop.claims.checks import CORRECTED, PRINTED
+from lindrop.claims.register import read_paper
+from lindrop.claims.verdicts import Verdict, strictness, verdict
+from lindrop.dropout import equalise, optimum
+from lindrop.dropout.multistart import minima
+from lindrop.dropout.optimum import effective_rank, solve
+from lindrop.papers.mianjy2018 import (
+    algorithms,
+    appendix_d,
+    autoencoders,
+    bias,
+    costs,
+    equalisation,
+    escapes,
+    expectations,
+    invariance,
+    joint,
+    lemma_d3,
+    lemmas,
+    networks,
+    shrinkage,
+)
+from lindrop.papers.mianjy2018.checks import all_checks
+from lindrop.papers.mianjy2018.claims import CLAIMS
+from lindrop.papers.mianjy2018.problems import Case
+from support.repository import REPOSITORY
+
+FIGURES = {"fig1", "fig2", "fig3", "section_6_monotone", "section_6_speed"}
+WRONG_AS_PRINTED = {
+    "contribution_2",
+    "algorithm_2_comment",
+    "theorem_2_4",
+    "theorem_2_4_proof",
+    "section_3",
+    "theorem_3_3_proof",
+    "theorem_3_4_proof",
+    "theorem_3_6",
+    "algorithm_3",
+    "lemma_a1_proof_end",
+    "lemma_a3_proof",
+    "gradient",
+    "lemma_d1",
+    "lemma_d2_rotation",
+    "lemma_d2_proof",
+    "equation_17",
+    "lemma_d3_proof",
+    "e7",
+    "e8",
+    "e9",
+    "e10",
+}
+
+PARTS = (
+    expectations.expectation_checks,
+    lemmas.lemma_checks,
+    invariance.invariance_checks,
+    equalisation.equalisation_checks,
+    autoencoders.autoencoder_checks,
+    networks.network_checks,
+    shrinkage.shrinkage_checks,
+    appendix_d.appendix_d_checks,
+    escapes.escape_checks,
+)
+
+
+@pytest.fixture(scope="module")
+def checks():
+    with pytest.MonkeyPatch.context() as patch:
+        count_operations(patch)
+        return all_checks(1)
+
+
+def count_operations(patch):
+    """A clock for what algorithms cost: it counts operations, the same on every machine.
+
+    Those of a Gram matrix, of decompositions, and of the products by which singular vectors are
+    sought; the rest is less.
+    """
+    count = [0]
+
+    def counted(work, operations):
+        def counting(matrix, *options, **more):
+            count[0] += operations(matrix)
+            return work(matrix, *options, **more)
+
+        return counting
+
+    def sought(matrix, **options):
+        times = counted(np.matmul, np.size)
+        products = (partial(times, each) for each in (matrix, matrix.T))
+        return svds(LinearOperator(matrix.shape, *products, dtype=float), **options)
+
+    patch.setattr(optimum, "svds", sought)
+    patch.setattr(np.linalg, "eigh", counted(np.linalg.eigh, lambda gram: len(gram) ** 3))
+    patch.setattr(np.linalg, "svd", counted(np.linalg.svd, lambda u: u.size * min(u.shape)))
+    equalizer = counted(equalise.equalizer, lambda u: u.size * u.shape[1])
+    for module in costs, equalise:
+        patch.setattr(module, "equalizer", equalizer)
+    patch.setattr(costs, "time", SimpleNamespace(process_time=lambda: count[0]))
+
+
+def test_another_growth_of_the_cost_is_seen(monkeypatch):
+    """Costs of an algorithm repeated r² times, and of one that decomposes the whole matrix."""
+    sizes = {"SIZES": (100, 200, 400), "LENGTHS": (100, 200, 400), "WIDTHS": (4, 8, 16)}
+    for name, value in (sizes | {"ROWS": 16}).items():
+        monkeypatch.setattr(costs, name, value)
+    count_operations(monkeypatch)
+    assert failing(costs.cost_checks(1), PRINTED) == set()
+    equalizer = costs.equalizer
+
+    def repeated(u):
+        return [equalizer(u) for _ in range(u.shape[1] ** 2)]
+
+    def whole(m, r, lam):
+        return np.linalg.svd(m), solve(m, r, lam)
+
+    monkeypatch.setattr(costs, "solve", whole)
+    assert failing(costs.cost_checks(1), PRINTED) == {"remark_5_1"}
+    monkeypatch.setattr(costs, "equalizer", repeated)
+    assert failing(costs.cost_checks(1), PRINTED) == {"remark_5_1", "theorem_2_2_time"}
+
+
+@pytest.fixture(scope="module")
+def paper():
+    schema = yaml.safe_load(
+        (REPOSITORY / "workflow/lindrop/schemas/claims.schema.yaml").read_text()
+    )
+    return read_paper(REPOSITORY / "config/claims/mianjy2018.yaml", schema)
+
+
+def failing(found, form):
+    return {check.claim for check in found if check.form == form and not check.holds}
+
+
+def of(entry, checks):
+    return [check for check in checks if check.claim in entry.checks]
+
+
+def test_every_claim_has_a_check_and_every_check_a_claim(checks):
+    assert {check.claim for check in checks} == set(CLAIMS)
+    assert len(set(CLAIMS)) == len(CLAIMS)
+
+
+def test_every_check_decides_a_claim_or_an_erratum(paper):
+    assert set(paper.checks) == {*CLAIMS, *FIGURES}
+
+
+def test_what_is_wrong_as_printed_is_found_and_every_correction_holds(checks):
+    assert failing(checks, PRINTED) == WRONG_AS_PRINTED
+    assert failing(checks, CORRECTED) == set()
+
+
+def test_claims_are_reproduced_or_corrected_and_errata_corrected(checks, paper):
+    for claim in paper.claims:
+        if not set(claim.checks) & FIGURES:
+            wrong = set(claim.checks) & WRONG_AS_PRINTED
+            wanted = Verdict.CORRECTED if wrong else Verdict.REPRODUCED
+            assert verdict(of(claim, checks)) == wanted, claim.id
+    assert [erratum.id for erratum in paper.errata] == ["E7", "E8", "E9", "E10"]
+    for erratum in paper.errata:
+        assert verdict(of(erratum, checks)) == Verdict.CORRECTED
+
+
+def test_the_tolerances_of_claims_are_those_of_their_checks(checks, paper):
+    for claim in paper.claims:
+        if found := of(claim, checks):
+            widest = max(map(strictness, found))
+            assert widest <= claim.tolerance <= 2 * widest, claim.id
+
+
+def test_numbers_are_finite_and_words_are_unique_within_a_claim(checks):
+    assert all(np.isfinite([check.computed, check.expected]).all() for check in checks)
+    words = [(check.claim, check.form, check.what) for check in checks]
+    assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_verdicts_do_not_hang_on_the_seed(seed):
+    found = [check for part in PARTS for check in part(seed)]
+    ours = {check.claim for check in found}
+    assert failing(found, PRINTED) == WRONG_AS_PRINTED & ours
+    assert failing(found, CORRECTED) == set()
+
+
+# The checks can fail
+
+
+def test_a_wrong_threshold_is_seen(monkeypatch):
+    def one_less(values, r, lam):
+        return max(effective_rank(values, r, lam) - 1, 1)
+
+    rng = np.random.default_rng(1)
+    m = rng.normal(size=(6, 5))
+    solved = Case(m, 4, 0.3, minima(m, 4, 0.3, 4, rng))
+    assert not failing(networks._theorem_3_6([solved]), CORRECTED)
+    monkeypatch.setattr("lindrop.dropout.optimum.effective_rank", one_less)
+    assert "theorem_2_4" in failing(autoencoders.autoencoder_checks(1), CORRECTED)
+    assert "theorem_3_6" in failing(networks._theorem_3_6([solved]), CORRECTED)
+    monkeypatch.setattr(shrinkage, "effective_rank", one_less)
+    found = shrinkage.shrinkage_checks(1)
+    assert "theorem_3_6_proof" in failing(found, PRINTED)
+    assert "e7" in failing(found, CORRECTED)
+
+
+def test_a_rotation_that_does_not_equalise_is_seen(monkeypatch):
+    def identity(u):
+        return np.eye(u.shape[1])
+
+    for module in equalise, equalisation, invariance:
+        monkeypatch.setattr(module, "equalizer", identity)
+    assert failing(equalisation.equalisation_checks(1), PRINTED) >= {"theorem_2_2", "algorithm_2"}
+    assert "section_2_bound" in failing(invariance.invariance_checks(1), PRINTED)
+    assert "theorem_3_3" in failing(networks._theorem_3_3(np.random.default_rng(1)), PRINTED)
+    assert "e8" in failing(algorithms.algorithm_checks(1), CORRECTED)
+
+
+def test_a_wrong_regulariser_is_seen(monkeypatch):
+    monkeypatch.setattr(expectations, "lam_of", lambda keep: 1 - keep)
+    claims = {"lemma_a1", "equation_3", "algorithm_1"}
+    assert failing(expectations.expectation_checks(1), PRINTED) >= claims
+
+
+def test_a_loss_that_rotations_or_rescalings_change_is_seen(monkeypatch):
+    monkeypatch.setattr(invariance, "expected_loss", lambda m, u, v: np.abs(u).sum())
+    claims = {"section_2_rotation", "section_3_rotation", "remark_3_1"}
+    assert failing(invariance.invariance_checks(1), PRINTED) >= claims
+
+
+def test_a_network_that_is_no_better_is_seen(monkeypatch):
+    monkeypatch.setattr(invariance, "equalised", lambda u, v: (u, v))
+    assert "section_3_reduction" in failing(invariance.invariance_checks(1), PRINTED)
+
+
+def test_a_pair_that_no_rotation_equalises_is_seen(monkeypatch):
+    monkeypatch.setattr(joint, "joint_spread", lambda u, v, rng: 0.1)
+    found = joint.joint_checks(1)
+    assert failing(found, PRINTED) == set()
+    assert failing(found, CORRECTED) == {"section_3"}
+
+
+def test_the_search_over_rotations_tells_what_it_cannot_reach(monkeypatch):
+    """Without a search the start's rotation is judged, which is a random one."""
+    rng = np.random.default_rng(1)
+    u, v = rng.normal(size=(3, 3)), rng.normal(size=(2, 3))
+    assert joint.joint_spread(u, v, rng) < 1e-9
+
+    def unmoved(residual, start, args, **_):
+        return OptimizeResult(fun=residual(start, *args))
+
+    monkeypatch.setattr(joint, "least_squares", unmoved)
+    assert joint.joint_spread(u, v, rng) > 1e-3
+
+
+def test_the_least_path_regulariser_is_found_in_every_family():
+    """Of a product of rank one with singular value 3, ψ₂ ≥ 3/√r, whatever spare nodes hold."""
+    product = np.zeros((4, 3))
+    product[1, 2] = 3
+    least = list(bias.least_path_regularisers(product, 3, np.random.default_rng(1)))
+    np.testing.assert_allclose(least, [3**0.5] * 3, rtol=1e-6)
+
+
+def test_weights_that_are_not_balanced_do_not_meet_the_conditions(monkeypatch):
+    monkeypatch.setattr(bias, "random_equalizer", lambda rng: np.eye(bias.NODES))
+    assert failing(bias._contribution_2(np.random.default_rng(1)), CORRECTED) == {"contribution_2"}
+
+
+def test_dropout_that_stays_at_a_saddle_is_seen(monkeypatch):
+    monkeypatch.setattr(escapes, "STEPS", 100)
+    assert "contribution_3" in failing(escapes.escape_checks(1), PRINTED)
+
+
+def test_a_matrix_of_the_reduced_problem_is_solved_by_hand():
+    """r = 2, λ = 2, σ = (3, 1): ρ = 1, since 1 < 2·2·2/(2 + 4); s = (3 − 2·3/4, 0)."""
+    found = shrinkage.reduced(np.diag([3.0, 1.0]), np.array([3.0, 1.0]), 2, 2.0)
+    np.testing.assert_allclose(found.best, [1.5, 0], atol=1e-12)
+    assert found.rank == 1
+    assert found.value == pytest.approx(1.5**2 + 1 + 1.5**2)
+    u, v = solve(found.m, 2, 2.0)
+    np.testing.assert_allclose(u @ v.T, np.diag(found.best), atol=1e-12)
+
+
+def test_a_turn_by_the_printed_angle_levels_but_for_orthogonal_columns():
+    slanted, orthogonal = np.array([[2.0, 0.5], [0, 1]]), np.diag([2.0, 1])
+    assert equalisation.levelled(slanted, equalisation.lemma_d2_angle(slanted)) > 0
+    assert equalisation.lemma_d2_angle(orthogonal) == 0
+    assert equalisation.levelled(orthogonal, 0.1) > 0
+    q = equalisation.turned(np.eye(3), 0.1)
+    np.testing.assert_allclose(q.T @ q, np.eye(3), atol=1e-15)
+
+
+def test_what_is_not_critical_is_seen_in_the_appendix(monkeypatch):
+    def longer(problem, rng):
+        for of in examined(problem, rng):
+            yield of._replace(point=of.point._replace(u=1.01 * of.point.u))
+
+    examined = appendix_d.examined
+    monkeypatch.setattr(appendix_d, "examined", longer)
+    found = appendix_d.appendix_d_checks(1)
+    assert "equation_15" in failing(found, PRINTED)
+    assert "equation_17" in failing(found, CORRECTED)
+
+
+def test_another_missing_eigenvector_is_seen(monkeypatch):
+    """Case 3 with the vectors exchanged: the difference has the other sign."""
+    swapped = lemma_d3._exchange
+
+    def exchanged(of):
+        old, new, row = swapped(of)
+        return new, old, row
+
+    monkeypatch.setattr(lemma_d3, "_exchange", exchanged)
+    assert "lemma_d3_proof" in failing(appendix_d.appendix_d_checks(1), CORRECTED)
+
+
+def test_the_bound_of_case_2_by_hand():
+    """r = 3, λ = (5, 4, 3): 3·3.5/(5 − 3.5) = 7 and 3·3/(9 − 6) = 3."""
+    problem = appendix_d.Tied(np.array([5.0, 4, 3, 1]), np.eye(4), 3, 1.0)
+    np.testing.assert_allclose(appendix_d.case_2_bounds(problem), [7, 3])
+
+
+def test_growth_is_the_exponent_of_a_power_law():
+    assert costs.growth([1, 2, 4], [3.0, 12.0, 48.0]) == pytest.approx(2)
+    assert costs.processor_seconds(lambda: sum(range(10_000))) > 0

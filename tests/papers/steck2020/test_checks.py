@@ -1,0 +1,322 @@
+"""The claims of Steck 2020: what is proved of its equations, and what its experiments must show."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import yaml
+
+from lindrop.base.cost import Cost
+from lindrop.claims.check_files import write_all_checks
+from lindrop.claims.checks import CORRECTED, PRINTED
+from lindrop.claims.register import read_paper
+from lindrop.claims.verdicts import Verdict, strictness, verdict
+from lindrop.data.split import Counts, Protocol
+from lindrop.models import tuning
+from lindrop.papers.steck2020 import admm_checks, full_rank_checks, layer_checks, theorem_checks
+from lindrop.papers.steck2020.checks import all_checks
+from lindrop.papers.steck2020.claims import CLAIMS, EXPERIMENTS
+from lindrop.papers.steck2020.cosine_checks import cosine_checks
+from lindrop.papers.steck2020.dataset_checks import dataset_checks, number, shared_entries
+from lindrop.papers.steck2020.datasets import Dataset
+from lindrop.papers.steck2020.models import DEEP
+from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
+from lindrop.papers.steck2020.rank_checks import Curves, rank_checks
+from lindrop.papers.steck2020.table1_checks import ROWS, table1_checks
+from lindrop.ranking.metrics import METRICS
+from support.repository import REPOSITORY
+
+WRONG_AS_PRINTED = {
+    *("section_3_2_standardised", "section_4_fractions", "section_4_1_2_diagonal", "corollary"),
+    *("supplement_equation_4", "supplement_2_lambda", "supplement_2_3_probability"),
+    *("supplement_3_updates", "e1", "e2", "e3", "e4", "e5", "e6"),
+}
+SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
+PAPER = read_paper(
+    REPOSITORY / "config" / "claims" / "steck2020.yaml", yaml.safe_load(SCHEMA.read_text())
+)
+
+
+@pytest.fixture(scope="module")
+def checks():
+    return all_checks(seed=3)
+
+
+def of(claim, checks):
+    found = [check for check in checks if check.claim == claim]
+    assert found, claim
+    return found
+
+
+# Mathematics
+
+
+def test_every_claim_is_checked_and_written(checks, tmp_path):
+    write_all_checks([tmp_path / f"{claim}.json" for claim in CLAIMS], "steck2020", checks)
+    assert len(list(tmp_path.iterdir())) == len(CLAIMS) == len(set(CLAIMS))
+
+
+def test_what_holds_and_what_had_to_be_corrected(checks):
+    failing = {check.claim for check in checks if check.form == PRINTED and not check.holds}
+    assert failing == WRONG_AS_PRINTED
+    assert {check.claim for check in checks if check.form == CORRECTED} == WRONG_AS_PRINTED
+    assert all(check.holds for check in checks if check.form == CORRECTED)
+
+
+def test_the_claims_follow_from_these_checks_and_are_as_strict_as_they_say(checks):
+    assert set(PAPER.checks) == {*CLAIMS, *EXPERIMENTS}
+    for claim in PAPER.claims:
+        if set(claim.checks) <= set(CLAIMS):
+            own = [check for name in claim.checks for check in of(name, checks)]
+            wrong = WRONG_AS_PRINTED.intersection(claim.checks)
+            assert verdict(own) == (Verdict.CORRECTED if wrong else Verdict.REPRODUCED)
+            assert max(map(strictness, own)) <= claim.tolerance
+        else:
+            assert claim.run
+    assert [erratum.id for erratum in PAPER.errata] == ["E1", "E2", "E3", "E4", "E5", "E6"]
+
+
+def test_a_wrong_closed_form_fails_the_theorem_and_nothing_else(monkeypatch):
+    right = theorem_checks.emphasised_matrix
+    monkeypatch.setattr(
+        theorem_checks, "emphasised_matrix", lambda g, p, ridge, a, b: right(g, p, ridge, a, a)
+    )
+    found = theorem_checks.theorem_checks(1)
+    assert {check.claim for check in found if not check.holds} >= {"theorem"}
+    assert all(check.holds for check in of("equation_3", found))
+
+
+def test_a_wrong_equation_6_fails_wherever_it_is_used(monkeypatch):
+    monkeypatch.setattr(
+        theorem_checks,
+        "equation_6",
+        lambda x, matrix, p, a, b: equation_6(x, matrix, p, a, b) + matrix[0, 0] ** 2,
+    )
+    found = theorem_checks.theorem_checks(1)
+    for claim in ("theorem", "section_4_equal", "section_4_full"):
+        assert not all(check.holds for check in of(claim, found))
+
+
+def test_models_that_are_not_optimal_are_seen(monkeypatch):
+    right = full_rank_checks.noise
+    monkeypatch.setattr(full_rank_checks, "noise", lambda x, p: 1.01 * right(x, p))
+    found = full_rank_checks.full_rank_checks(1)
+    for claim in ("equation_5", "equation_8", "section_4_1_1_comparison"):
+        assert not all(check.holds for check in of(claim, found))
+
+
+def test_the_recursion_and_the_corrected_solver_can_be_refuted(monkeypatch):
+    monkeypatch.setattr(
+        layer_checks, "deep_dropout_objective_exact", layer_checks.deep_dropout_objective_printed
+    )
+    assert not any(check.holds for check in of("e6", layer_checks.layer_checks(1)))
+    monkeypatch.setattr(admm_checks, "ITERATIONS", 2)
+    for claim in ("e3", "e4"):
+        corrected = [c for c in of(claim, admm_checks.admm_checks(1)) if c.form == CORRECTED]
+        assert not all(check.holds for check in corrected)
+
+
+def test_one_feature_by_hand():
+    """X = 1, p = 1/4: the loss is a/4 + (3/4) b (1 − B)², so that B^(EDLAE) = q."""
+    masked = Masked(np.ones((1, 1)), 0.25)
+    assert masked.loss(np.array([[3.0]]), 1, 0.5) == pytest.approx(0.25 + 0.75 * 0.5 * 4)
+    assert masked.minimiser(1, 1e-6) == pytest.approx(0.75)
+    assert noise(np.ones((1, 1)), 0.25) == pytest.approx(1 / 3)
+    assert Quadratic(np.ones((1, 1)), np.ones(1)).value(np.array([[0.5]])) == pytest.approx(0.5)
+
+
+# Experiments: each statement once true and once false
+
+ONE = Dataset("one", "other")
+NETFLIX = Dataset("net", "published", "Netflix")
+RANKS = [10, 100, 1_000, 17_769]
+LEFT = {  # nDCG@100 as it might be in the paper's figure
+    "edlae": [0.30, 0.36, 0.392, 0.393],
+    "zero_diagonal_l2": [0.25, 0.355, 0.3915, 0.3925],
+    "product_l2": [0.298, 0.354, 0.369, 0.370],
+    "dropout_l2": [0.30, 0.36, 0.384, 0.385],
+}
+
+
+def left(changes=()):
+    points = {curve: list(values) for curve, values in LEFT.items()}
+    for curve, at, value in changes:
+        points[curve][at] = value
+    return pd.DataFrame(
+        {"curve": curve, "rank": rank, "full_rank": rank == RANKS[-1], "mean": mean, "stderr": 1e-3}
+        for curve, values in points.items()
+        for rank, mean in zip(RANKS, values, strict=True)
+    )
+
+
+def failing(checks):
+    return {check.claim for check in checks if not check.holds}
+
+
+def test_a_figure_as_in_the_paper_holds_all_that_is_said_of_it():
+    for dataset in (ONE, NETFLIX):
+        found = rank_checks(dataset, left())
+        assert failing(found) == set()
+        assert {check.data for check in found} == {dataset.data}
+        assert len(of("fig1_crossing", found)) == (2 if dataset is NETFLIX else 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "claims"),
+    [
+        ([("product_l2", 1, 0.362)], {"fig1_highest"}),
+        ([("product_l2", 2, 0.3918)], {"fig1_crossing"}),
+        ([("zero_diagonal_l2", 2, 0.388)], {"fig1_large_ranks"}),
+        ([("edlae", 3, 0.395)], {"fig1_full_rank"}),
+        ([("product_l2", 0, 0.28)], {"fig1_small_ranks"}),
+        ([("zero_diagonal_l2", 0, 0.299)], {"fig1_small_ranks", "fig1_crossing"}),
+        ([(curve, 0, 0.37) for curve in LEFT], {"fig1_capacity", "fig1_crossing"}),
+        ([("zero_diagonal_l2", 3, 0.36)], {"fig1_crossing"}),
+    ],
+)
+def test_a_figure_that_does_not(changes, claims):
+    found = failing(rank_checks(NETFLIX, left(changes)))
+    assert found == claims
+
+
+def test_where_curves_cross():
+    at = Curves(left()).crossing
+    assert 10 < at < 100  # log-linear: the lead goes from −0.048 to 0.001
+    assert np.log10(at) == pytest.approx(1 + 48 / 49)
+    assert Curves(left([("zero_diagonal_l2", 0, 0.31)])).crossing == 10
+    assert Curves(left([("zero_diagonal_l2", 3, 0.36)])).crossing == 17_769
+
+
+NDCG = dict(zip(ROWS, [0.357, 0.369, 0.384, 0.383, 0.394], strict=True))
+STDERR = 0.001
+
+
+def table(changes=(), printed=True):
+    means = NDCG | dict(changes)
+    rows = [
+        {"model": model, "row": str(row), "metric": metric, "mean": mean, "stderr": STDERR}
+        | {"paper": NDCG[model] if printed else np.nan}
+        for row, (model, mean) in enumerate(means.items(), 1)
+        for metric in METRICS
+    ]
+    reprinted = [
+        {"model": model, "row": "baseline", "metric": metric, "paper": 0.386 if printed else np.nan}
+        for model in [*DEEP, "slim"]
+        for metric in METRICS
+    ]
+    return pd.DataFrame([*rows, *reprinted])
+
+
+def better_by(gain):
+    """200 users; EDLAE is better by `gain` on average."""
+    rng = np.random.default_rng(0)
+    base = rng.random((200, len(METRICS)))
+    noise = rng.normal(0, 0.01, base.shape)
+    better = base + gain + noise - noise.mean(axis=0)
+    results = {"dropout_l2": base, "sampled_dropout": base, "edlae": better}
+    cost = Cost(1.0, 100.0)
+    return {
+        model: tuning.Tested(9, {}, "", True, values, cost) for model, values in results.items()
+    }
+
+
+def accuracy(changes=(), gain=0.01, dataset=NETFLIX, stderr=STDERR):
+    return table1_checks(
+        dataset, table(changes, dataset.paper is not None), better_by(gain), stderr
+    )
+
+
+def test_a_table_as_printed_holds_all_that_is_said_of_it():
+    assert failing(accuracy()) == set()
+
+
+@pytest.mark.parametrize(
+    ("changes", "claims"),
+    [
+        ({"edlae": 0.390}, {"table1"}),
+        ({"edlae": 0.383}, {"table1"}),
+        ({"weight_decay": 0.366}, {"table1", "table1_row_1", "table1_row_2"}),
+        ({"sampled_dropout": 0.360}, {"table1", "table1_row_1", "table1_row_4"}),
+        ({"product_l2": 0.382}, {"table1", "table1_row_3"}),
+        ({"edlae": 0.375}, {"table1", "table1_competitive"}),
+        (dict.fromkeys(ROWS, 0.40), {"table1", "table1_row_1", "table1_row_2", "table1_row_3",
+                                      "table1_regularisation"}),
+    ],
+)  # fmt: skip
+def test_a_table_that_does_not(changes, claims):
+    assert failing(accuracy(changes)) == claims
+
+
+@pytest.mark.parametrize("gain", [0.0005, -0.01])
+def test_a_gain_within_the_paired_error_is_none(gain):
+    assert failing(accuracy(gain=gain)) == {"table1_row_5"}
+
+
+def test_another_standard_error_than_the_printed():
+    assert "table1_errors" in failing(accuracy(stderr=0.003))
+
+
+def test_on_other_data_the_order_counts_and_printed_numbers_do_not():
+    found = accuracy(dataset=ONE, stderr=None)
+    printed = {"table1_errors", "table1_competitive", "table1_regularisation"}
+    assert all(np.isnan(check.computed) for claim in printed for check in of(claim, found))
+    assert verdict(of("table1_errors", found)) == Verdict.NOT_RUN
+    assert verdict(of("table1", found)) == Verdict.IN_SHAPE
+    reversed_order = accuracy({"edlae": 0.38}, dataset=ONE, stderr=None)
+    assert verdict(of("table1", reversed_order)) == Verdict.OTHERWISE
+
+
+def cosines(encoder, decoder):
+    return pd.DataFrame({"gauge": "balanced", "median_encoder": encoder, "median_decoder": decoder})
+
+
+def test_cosines():
+    free = cosines([0.5] * 4, [0.6] * 4)
+    assert failing(cosine_checks(ONE, cosines([0.05, 0.2, 0.2, 0.2], [0.3] * 4), free)) == set()
+    assert failing(cosine_checks(ONE, cosines([0.2] * 4, [0.3] * 4), free)) == {"fig1_orthogonal"}
+    for worse in (cosines([0.05, 0.4, 0.4, 0.4], [0.3] * 4), cosines([0.05] * 4, [0.5] * 4)):
+        assert failing(cosine_checks(ONE, worse, free)) == {"fig1_cosines"}
+
+
+PROPERTIES = {"duplicate_rows": 0, "items": 17_769, "users": 463_435, "interactions": 56_880_037}
+PRINTED_PROPERTIES = {
+    "paper_items": "17,769", "paper_users": "463,435", "paper_interactions": "57 mil.",
+}  # fmt: skip
+
+
+def test_properties_of_the_data():
+    row = PROPERTIES | PRINTED_PROPERTIES
+    assert failing(dataset_checks(NETFLIX, row, 0)) == set()
+    for wrong in ({"items": 17_768}, {"users": 463_434}, {"interactions": 58_000_000}):
+        assert failing(dataset_checks(NETFLIX, row | wrong, 0)) == {"table1_datasets"}
+    assert failing(dataset_checks(NETFLIX, row | {"duplicate_rows": 1}, 0)) == {"section_6_binary"}
+    assert failing(dataset_checks(NETFLIX, row, 3)) == {"section_6_disjoint"}
+    assert verdict(of("table1_datasets", dataset_checks(ONE, PROPERTIES, 0))) == Verdict.NOT_RUN
+    assert number("10 mil.") == 10
+
+
+def test_entries_that_are_given_and_asked():
+    given = sp.csr_array(np.array([[1, 1, 0], [0, 1, 0]]))
+    asked = sp.csr_array(np.array([[0, 0, 1], [1, 1, 0]]))
+    assert shared_entries(given, asked) == 1
+    assert shared_entries(given[:1], asked[:1]) == 0
+
+
+def test_only_a_proven_split_of_the_papers_protocol_is_the_papers():
+    published = yaml.safe_load(
+        (REPOSITORY / "config" / "paper_values" / "steck2020_datasets.yaml").read_text()
+    )
+    protocol = Protocol(**published["ML-20M"]["protocol"])
+    counts = Counts(**dict.fromkeys(inspect.signature(Counts).parameters, 1))
+    proven = {"format": "movielens", "verified_by": "sha256"}
+
+    def kind(source, protocol, column="ML-20M"):
+        return Dataset.of("x", (counts, protocol, source), column, published)
+
+    assert kind(proven, protocol) == Dataset("x", "published", "ML-20M")
+    assert kind(proven, protocol, None) == Dataset("x", "other")
+    assert kind(proven | {"verified_by": None}, protocol) == Dataset("x", "other")
+    assert kind(proven, Protocol(heldout_users=5)) == Dataset("x", "other")
+    assert kind({"format": "synthetic"}, protocol) == Dataset("x", "synthetic")

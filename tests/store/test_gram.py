@@ -1,0 +1,106 @@
+"""The file of X'X is whole or refused."""
+
+import tracemalloc
+
+import h5py
+import numpy as np
+import pytest
+
+from lindrop.base.errors import UserError
+from lindrop.linalg.gram import gram_matrix
+from lindrop.store.gram import Provenance, read_gram, write_gram
+from lindrop.store.split import read_split_sha256, write_split
+from support.gram import interactions
+from support.splits import random_split
+
+SPLIT = "5" * 64
+PROVENANCE = Provenance("demo", SPLIT, 0, 299, 1234)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    """A cache and the matrix in it."""
+    gram = gram_matrix(interactions())
+    write_gram(tmp_path / "gram.h5", gram, PROVENANCE)
+    return tmp_path / "gram.h5", gram
+
+
+def test_the_cache_gives_back_matrix_and_provenance(cache):
+    path, gram = cache
+    again = read_gram(path, SPLIT)
+    np.testing.assert_array_equal(again.matrix, gram)
+    np.testing.assert_array_equal(again.diagonal, gram.diagonal())
+    assert again.matrix.dtype == np.float32
+    assert again.provenance == PROVENANCE
+    with h5py.File(path) as file:
+        assert (file.attrs["users"], file.attrs["items"], file.attrs["nnz"]) == (300, 150, 1234)
+        assert file["gram"].chunks is None
+
+
+def test_a_matrix_of_doubles_is_written_as_float32_if_it_fits(tmp_path):
+    gram = np.diag([1.0, 2**24 - 1])
+    write_gram(tmp_path / "gram.h5", gram, PROVENANCE)
+    np.testing.assert_array_equal(read_gram(tmp_path / "gram.h5").matrix, gram)
+    with pytest.raises(UserError, match=r"item 1 .* float32 is exact below"):
+        write_gram(tmp_path / "large.h5", np.diag([1.0, 2**24]), PROVENANCE)
+    assert [file.name for file in tmp_path.iterdir()] == ["gram.h5"]
+
+
+def test_neither_writing_nor_reading_needs_a_second_copy(tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.store.gram.BLOCK_BYTES", 1 << 20)
+    gram = gram_matrix(interactions(100, 1_500))
+    tracemalloc.start()
+    write_gram(tmp_path / "gram.h5", gram, PROVENANCE)
+    written = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    again = read_gram(tmp_path / "gram.h5")
+    read = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(again.matrix, gram)
+    assert written < 0.2 * gram.nbytes
+    assert read < 1.2 * gram.nbytes
+
+
+def replace(path, name, values):
+    with h5py.File(path, "r+") as file:
+        del file[name]
+        if values is not None:
+            file[name] = values
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        ("gram", lambda gram: gram[:-1], r"gram is \(149, 150\), not \(150, 150\)"),
+        ("gram", lambda gram: gram[:-1, :-1], r"gram is \(149, 149\)"),
+        ("gram", lambda gram: None, "gram is absent"),
+        ("gram", lambda gram: gram + 1, "the diagonal of the matrix is not the one"),
+        ("diagonal", lambda gram: gram.diagonal()[1:], r"diagonal is \(149,\), not \(150,\)"),
+        ("diagonal", lambda gram: gram.diagonal()[::-1], "the diagonal of the matrix is not"),
+    ],
+)
+def test_a_damaged_cache_is_refused(name, change, problem, cache):
+    path, gram = cache
+    replace(path, name, change(gram))
+    with pytest.raises(UserError, match=rf"{path}: damaged, {problem}.*; delete it and rerun"):
+        read_gram(path)
+
+
+def test_a_cache_cut_short_is_refused(cache):
+    path, _ = cache
+    whole = path.read_bytes()
+    for length in (0, 500, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(UserError, match=rf"{path}: .*delete it"):
+            read_gram(path)
+
+
+def test_a_cache_of_another_split_is_refused(cache, tmp_path):
+    path, _ = cache
+    write_split(tmp_path / "split.h5", random_split(), {"format": "csv"})
+    sha256 = read_split_sha256(tmp_path / "split.h5")
+    assert len(sha256) == 64
+    with pytest.raises(UserError, match=rf"{path}: counts split 5+ of demo, not .*{sha256[:12]}"):
+        read_gram(path, sha256)
+    with pytest.raises(UserError, match="expected gram/1, found split/1"):
+        read_gram(tmp_path / "split.h5")

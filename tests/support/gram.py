@@ -1,0 +1,13 @@
+"""Interactions of which tests compute X'X."""
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def interactions(users=300, items=150, density=0.1, seed=0, most=1):
+    """Counts up to `most`; some users and items have none."""
+    random = np.random.default_rng(seed)
+    x = (random.random((users, items)) < density) * random.integers(1, most + 1, (users, items))
+    x[random.random(users) < 0.1] = 0
+    x[:, random.random(items) < 0.1] = 0
+    return sp.csr_array(x.astype(np.float32))

@@ -1,0 +1,302 @@
+"""A configuration is right, or one line says what is wrong with it."""
+
+import datetime
+
+import pytest
+import yaml
+
+from lindrop.base.errors import UserError
+from lindrop.workflow.config import checked, downloads, duplicate_keys, load_schema
+from lindrop.workflow.config_docs import README, SCHEMA, readme
+from support.repository import REPOSITORY
+
+CONFIGS = sorted((REPOSITORY / "config").glob("*.yaml"))
+CSV = {"format": "csv", "path": str(SCHEMA)}
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return load_schema(SCHEMA)
+
+
+def one(source=None, protocol=None, **more):
+    entry = {
+        "source": source or {"format": "synthetic"},
+        "protocol": {"heldout_users": 10} | (protocol or {}),
+    }
+    return {"datasets": {"mine": entry | more}}
+
+
+def with_default(file):
+    """As Snakemake puts it together: a file without datasets adds to the default."""
+    given = yaml.safe_load(file.read_text())
+    default = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text())
+    return given if "datasets" in given else default | given
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
+def test_shipped_configurations_are_right(file, schema):
+    checked(with_default(file), schema)
+
+
+def test_shipped_configurations_are_all_described():
+    for file in CONFIGS:
+        assert f"`{file.name}`" in README.read_text()
+
+
+def test_readme_is_what_the_schema_says(schema):
+    assert README.read_text() == readme(schema), "run `make docs`"
+
+
+def test_defaults_are_filled_in(schema):
+    config = checked(one(CSV), schema)
+    assert config["seed"] == 1
+    assert config["data_dir"] is None
+    entry = config["datasets"]["mine"]
+    assert entry["paper"] is None
+    assert entry["source"] == CSV | {
+        "user": "user",
+        "item": "item",
+        "rating": None,
+        "url": None,
+        "mirrors": [],
+        **dict.fromkeys(("bytes", "sha256", "md5", "rows", "users", "items")),
+    }
+    assert entry["protocol"] == {
+        "heldout_users": 10,
+        "min_rating": None,
+        "min_user_interactions": 0,
+        "min_item_users": 0,
+        "test_fraction": 0.2,
+        "seed": 98765,
+    }
+
+
+def test_every_key_has_a_description_and_a_default_or_is_required(schema):
+    def visit(node, path):
+        for name, key in node.get("properties", {}).items():
+            assert key.get("description"), (path, name)
+            assert "default" in key or name in node["required"], (path, name)
+            visit(key, [*path, name])
+        if isinstance(node.get("additionalProperties"), dict):
+            visit(node["additionalProperties"], path)
+        else:
+            assert node.get("additionalProperties") is False or "properties" not in node, path
+        for alternative in node.get("oneOf", []):
+            visit(alternative, path)
+
+    visit(schema, [])
+
+
+P = "datasets.mine.protocol"
+S = "datasets.mine.source"
+
+
+def shared_file(**facts):
+    """Two datasets that download the same file; the second states more of it."""
+    source = {"format": "msd", "url": "https://a.org/t.zip"}
+    first, second = one(source)["datasets"]["mine"], one(source | facts)["datasets"]["mine"]
+    return {"datasets": {"a": first | {"source": source | {"bytes": 7}}, "b": second}}
+
+
+WRONG = [
+    (one(protocol={"heldout_users": 50.0}), f"{P}.heldout_users: 50.0 is not allowed"),
+    (one() | {"seed": 2.0}, "seed: 2.0 is not allowed"),
+    (one(CSV | {"item": "user"}), f"{S}: user, item and rating must be different columns"),
+    (one(CSV | {"rating": "item"}), f"{S}: user, item and rating must be different columns"),
+    ({"datasets": {datetime.date(2020, 1, 1): {}}}, "datasets.2020-01-01.source is missing"),
+    (one() | {"a\nb": 1}, "a b: unknown key"),
+    (one({"format": "msd", "path": "{a}.txt"}), f"{S}.path"),
+    (one({"format": "msd", "url": "https://x.org/?file=a.csv"}), f"{S}.url"),
+    (one({"format": "msd", "url": "https://x.org/.."}), f"{S}.url"),
+    (one({"format": "msd", "url": "https://x.org/{a}.csv"}), f"{S}.url"),
+    (one({"format": "msd", "url": "https://x.org/<results>"}), f"{S}.url"),
+    (one({"format": "synthetic", "items": 1 << 24}), f"{S}: at most 16,777,216 items"),
+    (one({"format": "msd", "path": "~nobody-x/a"}), f"{S}.path"),
+    (one({"format": "msd", "path": "x" * 300}), f"{S}.path"),
+    (one({"format": "msd", "path": ""}), f"{S}.path"),
+    (one() | {"data_dir": "~nobody-x"}, "data_dir"),
+    (shared_file(bytes=8), "datasets.b.source.bytes: 8 is not allowed; allowed: what another"),
+    (shared_file(url="https://b.org/t.zip"), "datasets.b.source.url"),
+    ({}, "datasets is missing; allowed: a mapping"),
+    ({"datasets": {}}, "datasets: {} is not allowed; allowed: a mapping from names"),
+    ({"datasets": []}, "datasets: [] is not allowed"),
+    (one() | {"sed": 3}, "sed: unknown key (value 3); did you mean seed? allowed: seed, data_dir"),
+    (one() | {"seed": -1}, "seed: -1 is not allowed; allowed: a whole number (at least 0"),
+    (one() | {"seed": True}, "seed: true is not allowed"),
+    (one() | {"seed": "1"}, 'seed: "1" is not allowed'),
+    (one() | {"data_dir": "/no/where"}, 'data_dir: "/no/where" is not allowed; allowed: the path'),
+    ({"datasets": {"My set": one()["datasets"]["mine"]}}, 'a name in datasets: "My set" is not'),
+    (one(protocl={}), "datasets.mine.protocl: unknown key (value {}); did you mean protocol?"),
+    (one(paper="ML-1M"), 'paper: "ML-1M" is not allowed; allowed: ML-20M, Netflix, MSD, null'),
+    ({"datasets": {"mine": None}}, "datasets.mine: null is not allowed; allowed: a mapping"),
+    ({"datasets": {"mine": {"source": CSV}}}, "datasets.mine.protocol is missing"),
+    (
+        one(protocol={"heldout_user": 5}),
+        f"{P}.heldout_user: unknown key (value 5); did you mean heldout_users?",
+    ),
+    (
+        one(protocol={"heldout_users": 0}),
+        f"{P}.heldout_users: 0 is not allowed; allowed: a whole number (at least 1)",
+    ),
+    (one(protocol={"heldout_users": 2.5}), f"{P}.heldout_users: 2.5 is not allowed"),
+    (
+        one(protocol={"test_fraction": 1}),
+        f"{P}.test_fraction: 1 is not allowed; allowed: a number (greater than 0, less than 1)",
+    ),
+    (one(CSV | {"rating": "r"}, {"min_rating": float("nan")}), f'{P}.min_rating: "nan" is not'),
+    (
+        one(protocol={"min_rating": "high"}),
+        f'{P}.min_rating: "high" is not allowed; allowed: a number or null',
+    ),
+    (
+        one(CSV, {"min_rating": 3}),
+        f"{P}.min_rating: 3 is not allowed; allowed: null, unless source.rating names",
+    ),
+    (
+        one(protocol={"min_rating": 3}),
+        f"{P}.min_rating: 3 is not allowed; allowed: null, as synthetic",
+    ),
+    (one("csv"), f'{S}: "csv" is not allowed; allowed: a mapping with `format`, one of movielens'),
+    (one({"path": "x"}), f"{S}.format is missing; allowed: movielens, netflix, msd, csv"),
+    (one({"format": "excel"}), f'{S}.format: "excel" is not allowed; allowed: movielens, netflix'),
+    (
+        one({"format": "movielens", "user": "u"}),
+        f'{S}.user: unknown key (value "u"); did you mean users?',
+    ),
+    (one({"format": "msd"}), f"{S}: neither path nor url is given; set one of them"),
+    (
+        one({"format": "msd", "path": "/no"}),
+        f'{S}.path: "/no" is not allowed; allowed: the path of an existing file',
+    ),
+    (
+        one({"format": "msd", "url": "x.org/a.zip"}),
+        f'{S}.url: "x.org/a.zip" is not allowed; allowed: an address starting with http',
+    ),
+    (one({"format": "msd", "url": "https://x.org/"}), f"{S}.url"),
+    (one({"format": "msd", "url": "https://x.org/a", "mirrors": ["b"]}), f'{S}.mirrors[0]: "b" is'),
+    (
+        one(CSV | {"sha256": "abc"}),
+        f'{S}.sha256: "abc" is not allowed; allowed: 64 hexadecimal digits or null',
+    ),
+    (
+        one({"format": "synthetic", "preset": "ml-1m"}),
+        f'{S}.preset: "ml-1m" is not allowed; allowed: demo, ml-20m, netflix, msd',
+    ),
+    (
+        one(
+            {"format": "synthetic", "users": 30, "items": 20, "interactions": 160},
+            {"heldout_users": 15},
+        ),
+        f"{P}.heldout_users: 15 is not allowed; allowed: less than 15, half of the 30 users",
+    ),
+    (
+        one({"format": "synthetic", "users": 100}),
+        f"{S}: 100 users × 1,000 items can have 5,000 to 33,300 interactions, not 3,000,000",
+    ),
+    (
+        {
+            "datasets": {
+                name: one({"format": "msd", "url": f"https://{name}.org/t.zip"})["datasets"]["mine"]
+                for name in "ab"
+            }
+        },
+        'datasets.b.source.url: "https://b.org/t.zip" is not allowed; allowed: what '
+        "another entry states of t.zip, https://a.org/t.zip",
+    ),
+]
+
+
+@pytest.mark.parametrize(("config", "expected"), WRONG, ids=range(len(WRONG)))
+def test_a_mistake_is_explained_in_one_line(config, expected, schema):
+    with pytest.raises(UserError) as caught:
+        checked(config, schema)
+    message = str(caught.value)
+    assert message.startswith("config: ")
+    assert expected in message
+    assert "\n" not in message
+
+
+def test_the_given_configuration_is_left_alone(schema):
+    config = one()
+    checked(config, schema)
+    assert config == one()
+
+
+def test_datasets_that_share_a_file_share_what_is_known_of_it(schema):
+    config = checked(shared_file(mirrors=["https://c.org/t.zip"], md5="0" * 32), schema)
+    assert downloads(config)["t.zip"] == {
+        "url": "https://a.org/t.zip",
+        "urls": ["https://a.org/t.zip", "https://c.org/t.zip"],
+        "bytes": 7,
+        "md5": "0" * 32,
+    }
+
+
+def test_the_order_of_keys_means_nothing(schema):
+    entry = one(CSV, {"seed": 1})["datasets"]["mine"]
+    turned = {key: dict(reversed(value.items())) for key, value in reversed(entry.items())}
+    first, second = (checked({"datasets": {"mine": e}}, schema) for e in (entry, turned))
+    assert repr(first) == repr(second)
+
+
+def test_a_key_given_twice_is_refused():
+    text = "datasets:\n  a: {x: 1}\n  b: [{y: 1}]\n  a: {x: 2}\n"
+    with pytest.raises(UserError, match=r"mine\.yaml, line 4: the key a is given twice"):
+        duplicate_keys(text, "mine.yaml")
+    duplicate_keys(text.replace("a: {x: 2}", "c: {x: 1}"), "mine.yaml")
+    duplicate_keys("", "mine.yaml")
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
+def test_what_is_said_to_be_a_papers_dataset_has_its_protocol(file, schema):
+    published = yaml.safe_load(
+        (REPOSITORY / "config/paper_values/steck2020_datasets.yaml").read_text()
+    )
+    datasets = checked(with_default(file), schema)["datasets"]
+    for entry in datasets.values():
+        if entry["paper"]:
+            assert entry["protocol"] == published[entry["paper"]]["protocol"]
+
+
+def test_stated_facts_are_the_published_ones():
+    """The table of docs/data.md and the configurations name the same files with the same facts."""
+    table = (REPOSITORY / "docs" / "data.md").read_text()
+    for file in CONFIGS:
+        for entry in with_default(file)["datasets"].values():
+            source = entry["source"]
+            if "url" in source:
+                assert source["url"].partition("://")[2] in table
+                facts = [
+                    f"{source[key]:,}"
+                    for key in ("bytes", "rows", "users", "items")
+                    if key in source
+                ]
+                facts += [source[key][:8] for key in ("sha256", "md5") if key in source]
+                assert [fact for fact in facts if fact not in table] == []
+
+
+def test_a_network_may_be_given_in_part(schema):
+    settings = {"mnist": {"network": {"hidden": 64}}}
+    config = checked(one() | {"pretorius2018": settings}, schema)["pretorius2018"]
+    assert config["mnist"]["network"]["hidden"] == 64
+    assert config["mnist"]["network"]["epochs"] == 2000
+    assert config["cifar10"]["network"]["hidden"] == 512
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({"pretorius2018": {"images": ["mnist", "mnist"]}}, "pretorius2018.images"),
+        ({"pretorius2018": {"synthetic": {"side": 4}}}, "pretorius2018.synthetic.side"),
+        (
+            {"pretorius2018": {"synthetic": {"network": {"every": 9, "epochs": 5}}}},
+            "pretorius2018.synthetic.network.every",
+        ),
+        ({"pal2020": {"deep": {"images": ["fashion"]}}}, "pal2020.deep.images"),
+        ({"mianjy2018": {"runs": 0}}, "mianjy2018.runs"),
+    ],
+)
+def test_mistakes_in_experiments_are_named(schema, more, key):
+    with pytest.raises(UserError, match=key):
+        checked(one() | more, schema)

@@ -1,0 +1,176 @@
+"""Documents say what is: their numbers were printed by a command, their links and examples work."""
+
+import re
+import subprocess
+import sys
+
+import limits
+import pandas as pd
+import pytest
+import slim_fraction
+import slim_solvers
+from models_at_scale import OUTPUT, summary_table
+from rules_at_scale import OUTPUT as RULES
+from rules_at_scale import cost_table, needs_table
+
+from support.documents import python_blocks
+from support.repository import REPOSITORY
+
+RESULTS = REPOSITORY / "benchmarks" / "results"
+BENCHMARKS = REPOSITORY / "docs" / "benchmarks.md"
+PAGES = [
+    REPOSITORY / "README.md",
+    REPOSITORY / "CONTRIBUTING.md",
+    *REPOSITORY.glob("docs/*.md"),
+    *REPOSITORY.glob("config/*.md"),
+    *REPOSITORY.glob("tests/cluster/*.md"),
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_exist(page):
+    for name in re.findall(
+        r"`((?:workflow|config|tests|benchmarks|envs)/[\w./-]+)`", page.read_text()
+    ):
+        if "mine" not in name:
+            assert (REPOSITORY / name).exists(), name
+
+
+def test_numbers_on_data_are_those_of_the_benchmark():
+    measured = pd.read_csv(REPOSITORY / "benchmarks" / "results" / "data_at_scale.csv")
+    table = measured.drop(columns="cores").to_markdown(index=False, disable_numparse=True)
+    assert table in BENCHMARKS.read_text()
+
+
+def test_numbers_on_models_are_those_of_the_benchmark():
+    table = summary_table(pd.read_csv(OUTPUT)).to_markdown(index=False, disable_numparse=True)
+    assert table in BENCHMARKS.read_text()
+
+
+MODELS = ["precision", "precision_sweep", *(file.stem for file in RESULTS.glob("table1_*.csv"))]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_numbers_on_models_are_those_of_the_runs(name):
+    measured = pd.read_csv(RESULTS / f"{name}.csv", dtype=str).fillna("")
+    table = measured.to_markdown(index=False, disable_numparse=True)
+    assert table in BENCHMARKS.read_text()
+
+
+def test_numbers_on_slim_are_those_of_the_benchmarks():
+    page = BENCHMARKS.read_text()
+    share = pd.read_csv(slim_fraction.OUTPUT, dtype=str)[slim_fraction.SHOWN]
+    solvers = slim_solvers.summary_table(pd.read_csv(slim_solvers.OUTPUT))
+    for table in (share, solvers):
+        assert table.to_markdown(index=False, disable_numparse=True) in page
+    times = solvers.set_index("solver").astype(float)
+    ratios = times.loc["scikit-learn, X'X"] / times.loc["lindrop"]
+    assert f"and takes {ratios.min():.0f} to {ratios.max():.0f} times as long" in page
+
+
+def test_numbers_on_clusters_are_those_of_the_benchmark_files():
+    table = needs_table(pd.read_csv(RULES)).to_markdown(index=False, disable_numparse=True)
+    page = (REPOSITORY / "docs" / "performance.md").read_text()
+    assert table in page
+    for name in ("ml-20m", "netflix"):
+        table = cost_table(pd.read_csv(RULES), name).to_markdown(index=False, disable_numparse=True)
+        assert table in page
+
+
+def test_shares_of_the_limits_are_those_of_the_benchmark():
+    measured = pd.read_csv(limits.OUTPUT, dtype=str, keep_default_na=False)
+    table = limits.shown(measured).to_markdown(index=False, disable_numparse=True)
+    assert table in BENCHMARKS.read_text()
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "shown"),
+    [
+        ("dropout.md", "mianjy2018_fig3", None),
+        ("dropout.md", "mianjy2018_fig3_checks", None),
+        ("benchmarks.md", "dropout_times", None),
+        ("dropout.md", "pal2020_fig2", None),
+        ("dropout.md", "pretorius2018_mnist", None),
+        ("dropout.md", "pretorius2018_mnist_checks", None),
+        (
+            "benchmarks.md",
+            "autoencoders",
+            [
+                "images",
+                "activation",
+                "product_gflops",
+                "plain_share",
+                "noisy_share",
+                "plain_minutes",
+                "noisy_minutes",
+            ],
+        ),
+        (
+            "benchmarks.md",
+            "dropout_sgd",
+            ["width", "compiled_us", "loop_us", "ratio", "core_ratio"],
+        ),
+    ],
+)
+def test_numbers_on_dropout_are_those_of_the_runs(page, name, shown):
+    measured = pd.read_csv(REPOSITORY / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna("")
+    table = measured[shown or measured.columns]
+    table = table.to_markdown(index=False, disable_numparse=True)
+    assert table in (REPOSITORY / "docs" / page).read_text()
+
+
+def test_numbers_beside_recbole_are_those_of_the_run():
+    measured = pd.read_csv(REPOSITORY / "benchmarks" / "results" / "recbole.csv", dtype=str).fillna(
+        ""
+    )
+    table = measured.to_markdown(index=False, disable_numparse=True)
+    assert table in BENCHMARKS.read_text()
+    off = measured["off by standard errors"].str.split(", ").explode()
+    off = off[off != ""]
+    assert len(off) == 15
+    assert off.astype(float).abs().max() <= 2
+
+
+def test_numbers_of_the_findings_are_those_of_the_errata():
+    readme, errata = ((REPOSITORY / name).read_text() for name in ("README.md", "docs/errata.md"))
+    findings = readme[readme.index("## Five findings") :].split("\n\n|")[0]
+    found = re.findall(r"^\d\. (.+?)(?=^\d\.|\Z)", findings, re.MULTILINE | re.DOTALL)
+    assert len(found) == 5
+    for finding in found:
+        names = re.findall(r"errata\.md#(e\d+)", finding)
+        assert names
+        sections = "".join(
+            re.search(rf"^### {name.upper()}: .*?(?=^### |^## |\Z)", errata, re.M | re.S)[0]
+            for name in names
+        )
+        plain = re.sub(r"\(docs/[^)]*\)|\[E\d+\]|[A-Z]\w+ (?:2018|2020|[\d.]+\b)", "", finding)
+        for number in re.findall(r"\d+(?:\.\d+)?", plain):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", sections), number
+
+
+def test_links_to_errata_lead_to_their_headings():
+    readme, errata = ((REPOSITORY / name).read_text() for name in ("README.md", "docs/errata.md"))
+    headings = re.findall(r"^### (.+)$", errata, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}
+    for anchor in re.findall(r"errata\.md#([^)]+)\)", readme):
+        assert anchor in anchors, anchor
+
+
+def test_examples_on_dropout_run():
+    found = []
+    for example in python_blocks(REPOSITORY / "docs" / "dropout.md"):
+        command = [sys.executable, "-c", example]
+        env = {"PYTHONPATH": str(REPOSITORY / "workflow")}
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+        found.append(done.stdout.split())
+    (value, optimum), (above,), learnt = found
+    assert float(value) == pytest.approx(float(optimum))
+    assert above == "True"
+    assert [float(w) for w in learnt] == pytest.approx([2 / 3] * 3)

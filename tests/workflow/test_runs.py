@@ -1,0 +1,347 @@
+"""What a user types and sees: Snakemake run for real in a copy of the project."""
+
+import csv
+import re
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lindrop.base.memory import RETRIED
+from lindrop.linalg.gram import gram_matrix
+from lindrop.papers.steck2020.models import BASELINES, DEEP
+from lindrop.store.gram import read_gram
+from lindrop.store.metrics import read_metrics
+from lindrop.store.split import read_split_matrix
+from support.configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
+from support.project import Project
+from support.repository import copy_project
+from support.rules import rules
+
+MINE = (
+    QUICK
+    + """
+datasets:
+  mine:
+    source: {format: csv, path: my.csv, user: user_id, item: product}
+    protocol: {heldout_users: 50}
+ranks: [2, 5, 10]
+rank: 5
+gram_shards: 3
+models:
+  edlae: {p: [0.1, 0.2, 0.3, 0.4], lambda: [1, 3, 10, 30, 100, 300, 1000, 3000]}
+points_per_job: 30
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Somebody's own csv, everything that the default target makes of it."""
+    project = Project(copy_project(tmp_path_factory.mktemp("finished")))
+    random = np.random.default_rng(1)
+    likes = random.random((400, 1)) < random.random((1, 40))  # the more popular, the likelier
+    lines = [f"u{user},p{product}" for user, product in np.argwhere(likes ^ likes[:, ::-1])]
+    project.write("my.csv", "\n".join(["user_id,product", *lines]))
+    project.write("config/mine.yaml", MINE)
+    began = time.monotonic()
+    project.first_output = project.ok(RUN_MINE)
+    project.seconds = time.monotonic() - began
+    return project
+
+
+def test_the_scorecard_has_every_claim_and_says_what_is_right_instead(finished):
+    card = pd.read_csv(finished.path("results/scorecard.csv")).fillna("")
+    assert set(card["paper"]) == {"steck2020", "mianjy2018", "pal2020", "pretorius2018"}
+    wrong = card["verdict"].isin(["corrected", "refuted"])
+    assert wrong.sum() > 50
+    assert (card.loc[wrong, "right"] != "").all()
+    assert (card.loc[card["verdict"].str.startswith("not run"), "run"] != "").all()
+    summary = finished.path("results/scorecard.md").read_text().splitlines()[2]
+    assert summary.startswith(f"{len(card)} claims of 4 papers: ")
+    assert summary in finished.first_output
+    page = finished.path("results/report/index.html").read_text()
+    assert page.count('<tr class="claim">') == len(card)
+    assert "steck2020_fig1_left" in page
+
+
+RUN_MINE = "snakemake --cores 2 --configfile config/mine.yaml"
+
+
+def test_own_data_become_a_table_of_every_model_and_every_figure(finished):
+    assert "(100%) done" in finished.first_output
+    (row,) = rows(finished).values()
+    assert row["dataset"] == "mine"
+    assert row["paper_items"] == row["paper_users"] == row["paper_interactions"] == ""
+    assert "mine" in finished.path(f"{TABLE}.md").read_text()
+    assert r"\begin{tabular}" in finished.path(f"{TABLE}.tex").read_text()
+    assert "<td>mine</td>" in finished.path(f"{TABLE}.html").read_text()
+    with finished.path("results/tables/steck2020_table1.csv").open() as file:
+        results = list(csv.DictReader(file))
+    assert {row["model"] for row in results} == {*BASELINES, *DEEP}
+    fitted = [row for row in results if row["params"] != "not fitted: make deep"]
+    assert {row["model"] for row in fitted} == set(BASELINES)
+    assert all(0 < float(row["mean"]) <= 1 for row in fitted)
+    assert all(0 < float(row["seconds"]) < finished.seconds for row in fitted)
+    assert all(50 < float(row["megabytes"]) < 5000 for row in fitted)
+    assert {row["paper"] for row in results} == {""}
+    for name in ("fig1_left", "fig1_center", "fig1_right", "theorem", "admm"):
+        for kind in ("png", "pdf", "csv"):
+            assert finished.path(f"results/figures/steck2020_{name}.{kind}").stat().st_size > 500
+
+
+def test_shards_add_up_to_the_whole(finished):
+    whole = gram_matrix(read_split_matrix(finished.path("results/data/mine/split.h5"), "train"))
+    assert np.array_equal(read_gram(finished.path("results/gram/mine.h5")).matrix, whole)
+    assert len(list(finished.path("results/gram").glob("*-of-*"))) == 0
+
+
+def test_a_second_run_has_nothing_to_do(finished):
+    assert "Nothing to be done" in finished.ok(RUN_MINE)
+
+
+def test_a_grid_that_grows_reruns_its_model_alone(finished):
+    finished.write("config/more.yaml", MINE.replace("3000]", "3000, 10000]"))
+    output = finished.ok("snakemake -n --cores 2 --configfile config/more.yaml")
+    assert {"gram", "spectrum"}.isdisjoint(rules_run(output))
+    jobs = re.findall(r"rule (tune|fit):(?:\n .*)*?model=(\w+)", output)
+    assert {model for _, model in jobs} == {"edlae"}
+
+
+MODELS_TOLD = ["steck2020_experiments", "steck2020_table1", "scorecard", "report_page", "all"]
+SLIM = ["tune", "fit", *MODELS_TOLD]
+ROW = [*SLIM, "steck2020_fig1_left"]  # which takes titles from the catalogue
+FIGURES = ["dae_vs_wdae", "dynamics", "rates", "weight_norms", "checks"]
+RATES = [*(f"pretorius2018_{name}" for name in FIGURES), "scorecard", "report_page", "all"]
+EDITS = {
+    "one model": ("lindrop/models/slim/coordinates.py", "z = 1", SLIM),
+    "its row": ("lindrop/models/catalogue.py", ("warm=True", "warm=False"), ROW),
+    "a deep model": ("lindrop/models/torch/networks.py", "z = 1", []),
+    "a docstring": ("lindrop/models/slim/fit.py", ('"""', '"""Now: '), []),
+    "a comment": ("lindrop/store/hdf5.py", "# why", []),
+    "a paper's mathematics": ("lindrop/dropout/dynamics/rates.py", "z = 1", RATES),
+    "the page": ("lindrop/claims/maths.py", "z = 1", ["report_page", "all"]),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_reruns_what_it_concerns(edit, finished):
+    module, change, rules = EDITS[edit]
+    path = finished.path(f"workflow/{module}")
+    text = path.read_text()
+    path.write_text(
+        text.replace(*change, 1) if isinstance(change, tuple) else f"{text}\n{change}\n"
+    )
+    try:
+        assert path.read_text() != text
+        output = finished.ok(f"{RUN_MINE} -n")
+    finally:
+        path.write_text(text)
+    assert set(rules_run(output)) == set(rules)
+    assert set(re.findall(r"model=(\w+)", output)) == ({"slim"} if "tune" in rules else set())
+
+
+def test_what_is_reported_is_what_the_validation_users_chose(finished):
+    """Over all jobs of the grid, at every rank."""
+    trials = [
+        pd.read_csv(file) for file in finished.path("results/tuning/mine/edlae").glob("*.csv")
+    ]
+    assert len(trials) == 2
+    trials = pd.concat(trials, ignore_index=True)
+    for rank, tested in read_metrics(finished.path("results/metrics/mine/edlae.h5")).items():
+        best = trials.loc[trials[trials["rank"] == rank]["ndcg@100"].idxmax()]
+        assert tested.parameters == {"p": best["p"], "lambda": best["lambda"]}
+
+
+def test_the_default_run_is_planned_by_the_line_that_the_readme_gives(project):
+    planned = set(rules_run(project.ok("snakemake -n --cores 8")))
+    assert {"generate_interactions", "gram", "tune", "fit", "steck2020_table1"} <= planned
+    assert "fetch" not in planned
+
+
+def test_every_job_leaves_its_log_and_its_benchmark(finished):
+    jobs = set(rules_run(finished.first_output)) - {"all"}
+    for kind, end in (("logs", "log"), ("benchmarks", "tsv")):
+        files = finished.path(f"results/{kind}").rglob(f"*.{end}")
+        stages = {file.relative_to(finished.path(f"results/{kind}")).parts[0] for file in files}
+        assert jobs <= {stage.removesuffix(f".{end}") for stage in stages}
+
+
+@pytest.mark.parametrize("name", ["ml-1m", "paper"])
+def test_the_other_configurations_can_be_planned(name, project):
+    """Memory of what is not downloaded yet is left open, not guessed."""
+    output = project.ok(f"snakemake -n --cores 8 --configfile config/{name}.yaml")
+    assert "fetch" in rules_run(output)
+    assert re.search(r"rule read_interactions:(\n .*)*mem_mb=<TBD>", output)
+    assert not project.path("results/downloads").exists()
+
+
+def test_the_experiments_at_the_papers_size_are_planned_without_any_data(project):
+    figure = "results/figures/mianjy2018_fig3.pdf"
+    output = project.ok(f"snakemake -n --cores 8 {figure} --configfile config/dropout.yaml")
+    assert rules_run(output) == ["mianjy2018_convergence", "mianjy2018_fig3"]
+
+
+def test_heavy_rules_take_every_core(project):
+    both = SMALL + RATINGS.replace("datasets:\n", "") % ("", "path: README.md")
+    project.write("config/both.yaml", both)
+    targets = "data results/data/small/csv"
+    output = project.ok(f"snakemake -n --cores 5 {targets} --configfile config/both.yaml")
+    jobs = re.split(r"\n(?=rule |localrule )", output)
+    threads = {
+        rules_run(job)[0]: int(re.search(r"threads: (\d+)", job)[1]) if "threads:" in job else 1
+        for job in jobs
+        if rules_run(job)
+    }
+    light = {"verify_source", "steck2020_table1_datasets", "data"}
+    assert {rule for rule, number in threads.items() if number == 1} == light
+    assert {threads[rule] for rule in threads.keys() - light} == {5}
+    assert len(threads) == len(light) + 5
+
+
+TUNE = "snakemake %s --cores 5 results/tuning/mine/ease/0.csv --configfile config/mine.yaml"
+OWN = "    source: {format: csv, path: my.csv, user: user_id, item: product%s}"
+
+
+def threads_of_tuning(output):
+    (job,) = re.findall(r"rule tune:\n((?: .*\n)*)", output)
+    asked = re.search(r"threads: (\d+)", job)
+    return int(asked[1]) if asked else 1
+
+
+def test_a_small_file_of_many_items_is_not_small(project):
+    """Fits of many items take every core, so that two never fill the memory at once."""
+    lines = [f"u{user},p{item}" for item in range(4200) for user in range(item % 60, 300, 60)]
+    project.write("my.csv", "\n".join(["user_id,product", *lines]))
+    project.write("config/mine.yaml", MINE)
+    assert project.path("my.csv").stat().st_size < 1e6
+    assert threads_of_tuning(project.ok(TUNE % "-n")) == 5
+    project.ok(TUNE.replace("tuning/mine/ease/0.csv", "data/mine/split.h5") % "")
+    assert threads_of_tuning(project.ok(TUNE % "-n")) == 5
+
+
+@pytest.mark.parametrize(("items", "threads"), [(4000, 1), (4001, 5)])
+def test_items_that_are_stated_count_until_there_is_a_split(items, threads, project):
+    state_items(project, items)
+    assert threads_of_tuning(project.ok(TUNE % "-n")) == threads
+    assert is_grouped(project) == (threads == 1)
+
+
+@pytest.mark.parametrize("items", [4000, 4001])
+def test_slurm_groups_as_a_plan_for_any_cluster_does(items, project):
+    pytest.importorskip(
+        "snakemake_executor_plugin_slurm",
+        reason="needs the Slurm executor: make .venv/ready-cluster",
+    )
+    state_items(project, items)
+    assert is_grouped(project, "--executor slurm") == is_grouped(project) == (items == 4000)
+
+
+def state_items(project, items):
+    project.write("my.csv", "user_id,product\n")
+    project.write("config/mine.yaml", MINE.replace(OWN % "", OWN % f", items: {items}"))
+
+
+def is_grouped(project, executor=""):
+    return "Group job tuning" in project.ok(TUNE % f"-n --jobs 3 {executor}")
+
+
+def test_the_items_of_a_split_count_and_rerun_nothing(finished):
+    planned = TUNE.replace("--cores 5", "--cores 2") % "-n"
+    assert "Nothing to be done" in finished.ok(planned)
+    assert threads_of_tuning(finished.ok(f"{planned} --forcerun tune")) == 1
+
+
+@pytest.mark.parametrize(("mode", "threads"), [("default", 5), ("remote", 3)])
+def test_slurm_says_how_many_cores_are_those_of_a_job_that_was_submitted(mode, threads, project):
+    """Not of a run that a user starts within an allocation: there, --cores does."""
+    project.write("config/small.yaml", SMALL)
+    command = f"snakemake -n data --cores 5 --mode {mode} --configfile config/small.yaml"
+    output = project.ok(command, SLURM_CPUS_PER_TASK="3")
+    assert set(re.findall(r"threads: (\d+)", output)) == {str(threads)}
+
+
+@pytest.mark.parametrize(("mode", "said"), [("default", ""), ("remote", "with more memory")])
+def test_a_submitted_job_knows_that_a_retry_gets_more_memory(mode, said, project):
+    project.write("config/small.yaml", SMALL)
+    rule = f'rule said:\n    output: "said"\n    shell: "printenv {RETRIED} > {{output}} || true"\n'
+    project.write("Said", f'include: "workflow/Snakefile"\n{rule}')
+    run = "snakemake said --snakefile Said --cores 1 --configfile config/small.yaml"
+    project.ok(f"{run} --mode {mode}")
+    assert project.path("said").read_text().strip() == said
+
+
+def test_every_rule_asks_a_cluster_for_what_it_needs():
+    """Memory and time grow with each attempt, so that a retry is more than a repetition."""
+    for rule in filter(lambda rule: rule.script, rules()):
+        assert rule.states_threads, rule.name
+        assert {"mem_mb", "runtime", "disk_mb"} <= rule.resources.keys(), rule.name
+        assert rule.resources["mem_mb"], rule.name  # not a constant
+        assert rule.resources["runtime"], rule.name
+
+
+def test_the_report_has_every_table_with_its_caption(finished):
+    finished.ok("snakemake --cores 1 --configfile config/mine.yaml --report results/report.html")
+    report = finished.path("results/report.html").read_text()
+    assert "steck2020_table1_datasets" in report
+    assert "steck2020_fig1_left" in report
+    assert "Data-set properties as in the last rows of Table 1" in report
+
+
+def test_a_failure_behind_models_stays_a_failure(finished):
+    """No older model, table or figure hides that the data behind it are broken now."""
+    good = finished.path("my.csv").read_text()
+    finished.write("my.csv", good + "\nu1,p2,3")
+    for _ in range(2):
+        assert len(errors(finished.fails(RUN_MINE))) == 1
+    finished.write("my.csv", good)
+    assert {"read_interactions", "steck2020_table1"} <= set(
+        rules_run(finished.ok(f"{RUN_MINE} -n"))
+    )
+
+
+def test_a_mistake_in_the_configuration_stops_before_any_job(project):
+    project.write("config/mine.yaml", SMALL.replace("heldout_users", "heldout_user"))
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
+    assert "did you mean heldout_users?" in output
+    assert "Traceback" not in output
+    assert [file.name for file in project.path("results").iterdir()] == [".gitkeep"]
+
+
+RUN_SMALL = "snakemake --cores 2 %s --configfile config/small.yaml"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Synthetic data, split and described; a test that changes it makes a copy."""
+    project = Project(copy_project(tmp_path_factory.mktemp("small")))
+    project.write("config/small.yaml", SMALL)
+    project.ok(RUN_SMALL % "data")
+    return project
+
+
+def test_a_configuration_given_by_hand_replaces_the_default(small):
+    assert set(rows(small)) == {"small"}
+
+
+def test_the_seed_decides_the_synthetic_data(small, tmp_path):
+    project, split = small.copy(tmp_path), "results/data/small/split.h5"
+    contents = [project.path(split).read_bytes()]
+    for seed in (2, 1):
+        project.ok(f"{RUN_SMALL % split} --config seed={seed}")
+        contents.append(project.path(split).read_bytes())
+    assert contents[0] == contents[2] != contents[1]
+
+
+def test_a_changed_module_reruns_the_rules_that_use_it(small, tmp_path):
+    project = small.copy(tmp_path)
+    change(project, "lindrop/output/tables.py")
+    assert set(rules_run(project.ok(RUN_SMALL % "data"))) == {"steck2020_table1_datasets", "data"}
+    change(project, "lindrop/data/split.py")
+    assert "split" in rules_run(project.ok(RUN_SMALL % "data"))
+
+
+def change(project, module):
+    with project.path(f"workflow/{module}").open("a") as file:
+        file.write("\nCHANGED = True\n")
