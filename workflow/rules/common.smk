@@ -204,5 +204,5 @@ def tell_results():
     `make` says this itself, as Snakemake calls no handler where nothing was to be done.
     """
     made = {job.rule.name for job in workflow.dag.finished_jobs}
-    if "MAKELEVEL" not in os.environ and "report_page" in made:
+    if "MAKELEVEL" not in os.environ and "index_page" in made:
         print(last_words(Path(RESULTS)), file=sys.stderr)
