@@ -21,8 +21,7 @@ SMK    := Snakefile workflow/Snakefile workflow/rules
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(RUN) snakemake --cores $(CORES) $(SHOWN)
-	@sed -n 3p results/scorecard.md
-	@echo "All of it, figures and tables included: results/report/index.html"
+	@$(BIN)/python -m lindrop.claims.summary results
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15

@@ -1,9 +1,14 @@
-"""What a job says of its progress."""
+"""What a job says of its progress and of its failure."""
 
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
+from conftest import ROOT
 
+from lindrop.base.error_file import ERRORS, add, begin_run, errors_of_run
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, job
 
@@ -33,3 +38,106 @@ def test_an_error_is_written_as_one_line_at_once(tmp_path, monkeypatch):
     with pytest.raises(SystemExit), job(tmp_path / "log", "dataset mine"):
         raise UserError("broken")
     assert written == ["lindrop: error: dataset mine: broken\n"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder in which a run has begun."""
+    monkeypatch.chdir(tmp_path)
+    begin_run()
+    return tmp_path
+
+
+def fail(error, log="fit.log"):
+    with pytest.raises((SystemExit, type(error))), job(log, "dataset mine"):
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (UserError("broken"), "dataset mine: broken"),
+        (MemoryError("9 GB"), "dataset mine: out of memory (9 GB): use a machine with more memory"),
+        (PermissionError(13, "denied", "a.h5"), "dataset mine: a.h5: denied"),
+        (
+            KeyError("user"),
+            "dataset mine: unexpected KeyError: 'user'; this is a bug in lindrop, please report it",
+        ),
+        (ValueError("one\ntwo"), "dataset mine: unexpected ValueError: one; this is a bug"),
+        (ValueError(), "dataset mine: unexpected ValueError; this is a bug"),
+    ],
+)
+def test_the_error_of_a_job_is_kept_with_its_log(error, kept, folder):
+    fail(error)
+    (message,) = errors_of_run().values()
+    assert message.startswith(kept)
+    assert list(errors_of_run()) == ["fit.log"]
+
+
+def test_an_interrupted_job_is_no_error(folder):
+    with pytest.raises(SystemExit), job("fit.log"):
+        raise KeyboardInterrupt
+    assert errors_of_run() == {}
+
+
+def test_the_errors_of_an_earlier_run_are_forgotten(folder):
+    fail(UserError("broken"))
+    begin_run()
+    assert errors_of_run() == {}
+
+
+def test_of_a_job_that_is_tried_again_the_last_attempt_counts(folder):
+    for log in ("fit.log", "split.log", "fit.log"):
+        fail(UserError(f"broken {log}"), log)
+    assert list(errors_of_run()) == ["split.log", "fit.log"]
+    with job("fit.log"):
+        pass
+    assert errors_of_run() == {"split.log": "dataset mine: broken split.log"}
+
+
+def test_nothing_is_kept_where_no_run_began(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".snakemake").mkdir()
+    fail(UserError("broken"))
+    assert errors_of_run() == {}
+    assert list((tmp_path / ".snakemake").iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["a folder", "a full disk", "a file for a folder"])
+def test_an_error_that_cannot_be_kept_is_still_said(place, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    if place == "a file for a folder":
+        ERRORS.parent.parent.mkdir()
+        ERRORS.parent.touch()
+    else:
+        ERRORS.parent.mkdir(parents=True)
+        ERRORS.mkdir() if place == "a folder" else ERRORS.symlink_to("/dev/full")
+    begin_run()
+    fail(UserError("broken"))
+    assert "lindrop: error: dataset mine: broken\n" in capsys.readouterr().err
+    assert place == "a full disk" or errors_of_run() == {}
+
+
+def test_a_line_that_a_full_disk_cut_off_hides_no_other(folder):
+    add("one.log", "first")
+    with ERRORS.open("a") as file:
+        file.write('{"time": "2024-\n7\n{}\n')
+    add("two.log", "second")
+    assert errors_of_run() == {"one.log": "first", "two.log": "second"}
+
+
+APPENDING = """
+import sys
+from lindrop.base.error_file import add
+for number in range(200):
+    add(f"{sys.argv[1]}-{number}.log", sys.argv[1] * 5000 + "\\n")
+"""
+
+
+def test_errors_of_concurrent_jobs_stay_whole(folder):
+    env = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
+    jobs = [subprocess.Popen([sys.executable, "-c", APPENDING, name], env=env) for name in "abcd"]
+    assert [each.wait() for each in jobs] == [0] * 4
+    assert errors_of_run() == {
+        f"{name}-{number}.log": name * 5000 + "\n" for name in "abcd" for number in range(200)
+    }

@@ -11,7 +11,8 @@ from lindrop.claims.assess import assess, total
 from lindrop.claims.check_files import write_checks
 from lindrop.claims.checks import CORRECTED, Check, at_most, equal
 from lindrop.claims.register import read_paper, read_papers
-from lindrop.claims.tables import described, markdown, scorecard, summary
+from lindrop.claims.summary import summary
+from lindrop.claims.tables import described, markdown, scorecard
 from lindrop.claims.verdicts import MEANING, Verdict, verdict
 from support.repository import REPOSITORY
 from support.rules import rules
@@ -136,7 +137,7 @@ def test_the_tables_of_a_paper(tmp_path):
     (line,) = scorecard([found]).to_dict("records")
     assert line["evidence"] == "gap (as printed): 0.1235, at most 0.1 ± 0.01: fails"
     assert (line["verdict"], line["hold"], line["errata"]) == ("refuted", 0, "E1")
-    assert summary([found]) == "1 claims of 1 papers: 1 refuted."
+    assert summary([line]) == "1 claims of 1 papers: 1 refuted."
     text = markdown([found])
     assert r"a\|b" in text
     assert described(found.claims[0].checks[0]) in text

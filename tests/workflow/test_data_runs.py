@@ -127,6 +127,17 @@ def test_more_held_out_users_than_users_in_a_run(project):
     assert "results/logs/split/mine.log" in line
     assert "Traceback" not in output
     assert not project.path("results/data/mine/split.h5").exists()
+    # a bug has such a line, too, and the error of the earlier run is not said again
+    script = project.path("workflow/scripts/split.py")
+    sound = script.read_text()
+    script.write_text(sound.replace(" as log:", " as log:\n    log.nonsense"))
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
+    (line,) = [line for line in output.splitlines() if line.startswith("lindrop: error:")]
+    assert line in output.splitlines()[-8:]
+    assert "dataset mine: unexpected AttributeError: " in line
+    assert "a bug in lindrop, please report it" in line
+    assert "results/logs/split/mine.log" in line
+    script.write_text(sound)
     # mended, it goes on from where it stopped
     project.write(
         "config/mine.yaml",

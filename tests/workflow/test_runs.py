@@ -60,7 +60,12 @@ def test_the_scorecard_has_every_claim_and_says_what_is_right_instead(finished):
     assert (card.loc[card["verdict"].str.startswith("not run"), "run"] != "").all()
     summary = finished.path("results/scorecard.md").read_text().splitlines()[2]
     assert summary.startswith(f"{len(card)} claims of 4 papers: ")
-    assert summary in finished.first_output
+    last = [summary, "All of it, figures and tables included: results/report/index.html"]
+    assert "\n".join(last) in finished.first_output
+    library = str(finished.path("workflow"))
+    told = finished.ok("python -m lindrop.claims.summary results", PYTHONPATH=library)
+    assert told.splitlines() == last
+    assert last[1] not in finished.ok(f"{RUN_MINE} --force data")
     page = finished.path("results/report/index.html").read_text()
     assert page.count('<tr class="claim">') == len(card)
     assert "steck2020_fig1_left" in page

@@ -10,10 +10,12 @@ from lindrop.workflow.config import (
     duplicate_keys,
     load_schema,
 )
+from lindrop.base.error_file import begin_run, errors_of_run
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
 from lindrop.models.catalogue import TORCH as DEEP
 from lindrop.claims.media import paper_of
+from lindrop.claims.summary import last_words
 from lindrop.papers.catalogue import FOLDER as PAPERS_FOLDER
 from lindrop.papers.catalogue import PAPERS, check_modules, figure_module, module_name
 
@@ -187,31 +189,20 @@ def reported():
     }
 
 
-def repeat_errors(since):
-    """Say the error lines of this run's logs once more: Snakemake buries them.
+def repeat_errors():
+    """Say the errors of this run's jobs once more: Snakemake buries them.
 
     By its own logger, so that they come after all that it says of the same failures.
     """
-    for log in sorted(Path(RESULTS, "logs").rglob("*.log")):
-        if log.stat().st_mtime >= since:
-            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-                if match := re.search(r"^[\d:]+ error: (.*)", line):
-                    logger.error(f"lindrop: error: {match[1]} (log: {log})")
+    for log, message in errors_of_run().items():
+        logger.error(f"lindrop: error: {message} (log: {log})")
 
 
-def tell_results(since):
+def tell_results():
     """At the end of a run that made the page: how many claims hold and where to look.
 
-    `make` says the same, also where nothing was to be done.
+    `make` says this itself, as Snakemake calls no handler where nothing was to be done.
     """
-    page, card = Path(RESULTS, "report", "index.html"), Path(RESULTS, "scorecard.md")
-    if (
-        "MAKELEVEL" not in os.environ
-        and page.exists()
-        and page.stat().st_mtime >= since
-    ):
-        summary = card.read_text(encoding="utf-8").splitlines()[2]
-        print(
-            f"{summary}\nAll of it, figures and tables included: {page}",
-            file=sys.stderr,
-        )
+    made = {job.rule.name for job in workflow.dag.finished_jobs}
+    if "MAKELEVEL" not in os.environ and "index_page" in made:
+        print(last_words(Path(RESULTS)), file=sys.stderr)

@@ -5,10 +5,12 @@ import logging
 import os
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lindrop.base import error_file
 from lindrop.base.errors import UserError
 
 logger = logging.getLogger("lindrop")
@@ -20,7 +22,7 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
 
     `about` names the dataset at the start of an error message. Errors that a user can fix end the
     process with exit code 1 and no traceback; any other error is a bug and keeps its traceback, in
-    the log as well.
+    the log as well. The run repeats the line of either at its end.
     """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(log, mode="w", encoding="utf-8")
@@ -36,26 +38,32 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     try:
         yield logger
     except UserError as error:
-        _report(f"{prefix}{error}")
+        _report(log, f"{prefix}{error}")
         raise SystemExit(1) from error
     except KeyboardInterrupt:
         logger.info("interrupted")
         raise SystemExit(130) from None
     except MemoryError as error:
         _report(
-            f"{prefix}out of memory ({error}): use a machine with more memory or a smaller dataset"
+            log,
+            f"{prefix}out of memory ({error}): use a machine with more memory or a smaller dataset",
         )
         raise SystemExit(1) from error
     except Exception as error:
         if _disk_is_full(error):
             file = getattr(error, "filename", None) or "an output"
-            _report(f"{prefix}disk full while writing {file}: free some space and rerun")
+            _report(log, f"{prefix}disk full while writing {file}: free some space and rerun")
             os._exit(1)  # at exit, HDF5 would crash on closing a file that it could not write
         if isinstance(error, OSError) and error.filename and error.strerror:
-            _report(f"{prefix}{error.filename}: {error.strerror}")
+            _report(log, f"{prefix}{error.filename}: {error.strerror}")
             raise SystemExit(1) from error
         logger.exception("unexpected error")
+        what = traceback.format_exception_only(error)[0].partition("\n")[0]
+        bug = "this is a bug in lindrop, please report it with the log"
+        error_file.add(log, f"{prefix}unexpected {what}; {bug}")
         raise
+    else:
+        error_file.withdraw(log)
     finally:
         sys.excepthook, sys.unraisablehook = hooks
         logger.removeHandler(handler)
@@ -73,9 +81,10 @@ def _disk_is_full(error: BaseException | None) -> bool:
     )
 
 
-def _report(message: str) -> None:
-    """Write an error message to the log and to standard error."""
+def _report(log: str | Path, message: str) -> None:
+    """Write an error message to the log, to the run's file of errors and to standard error."""
     logger.error("error: %s", message)
+    error_file.add(log, message)
     # one write per line, so that lines of jobs that fail at the same time do not mix
     sys.stderr.write(f"lindrop: error: {message}\n")
     sys.stderr.flush()

@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from lindrop.claims.assess import Assessed, AssessedPaper, total
+from lindrop.claims.assess import Assessed, AssessedPaper
 from lindrop.claims.checks import CORRECTED, Check
 from lindrop.claims.register import Claim
+from lindrop.claims.summary import summary
 from lindrop.claims.verdicts import MEANING, WRONG, Verdict
 
 
@@ -55,13 +56,6 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def summary(papers: Sequence[AssessedPaper]) -> str:
-    """One line: how many claims have which verdict."""
-    counts = total(papers)
-    parts = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
-    return f"{sum(counts.values())} claims of {len(papers)} papers: {', '.join(parts)}."
-
-
 def markdown(papers: Sequence[AssessedPaper]) -> str:
     """Counts first, then a table per paper."""
     counts = pd.DataFrame(
@@ -72,8 +66,9 @@ def markdown(papers: Sequence[AssessedPaper]) -> str:
     )
     meanings = "\n".join(f"- **{verdict}**: {MEANING[verdict]}." for verdict in Verdict)
     tables = "\n\n".join(_section(paper) for paper in papers)
+    found = summary([line for paper in papers for line in _lines(paper)])
     return (
-        f"# Scorecard\n\n{summary(papers)}\n\n{_table(counts)}\n\n{meanings}\n\n"
+        f"# Scorecard\n\n{found}\n\n{_table(counts)}\n\n{meanings}\n\n"
         f"Every check with its numbers: `report/index.html`, `experiments/<paper>/`.\n\n{tables}\n"
     )
 
