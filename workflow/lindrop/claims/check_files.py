@@ -1,8 +1,8 @@
-"""results/experiments/<paper>/<claim>.json: the checks of one claim, with their verdicts.
+"""Files results/experiments/<paper>/<claim>.json with the checks of one claim.
 
-{"paper", "claim", "checks": [{"what", "computed", "relation", "expected", "tolerance", "form",
-"data", "verdict"}]}; a verdict is computed when it is written, and computed again when it is read.
-What is not a number is null.
+Their form is {"paper", "claim", "checks": [{"what", "computed", "relation", "expected",
+"tolerance", "form", "data", "verdict"}]}. NaN and infinity are written as null. The verdict of a
+check is written for readers of the file; the library computes it again from the numbers.
 """
 
 import json
@@ -18,7 +18,10 @@ from lindrop.claims.checks import Check
 
 
 def write_all_checks(paths: Iterable[str | Path], paper: str, checks: Sequence[Check]) -> None:
-    """A file for every claim, named after it; a check without a file is a mistake of ours."""
+    """Write one file per claim, each named after its claim.
+
+    ValueError if a check belongs to none of the files.
+    """
     files = {Path(path).stem: path for path in paths}
     if missing := {check.claim for check in checks} - set(files):
         raise ValueError(f"{paper}: no file for the checks of {', '.join(sorted(missing))}")
@@ -27,7 +30,7 @@ def write_all_checks(paths: Iterable[str | Path], paper: str, checks: Sequence[C
 
 
 def write_checks(path: str | Path, paper: str, claim: str, checks: Sequence[Check]) -> None:
-    """The checks of `claim` among those given; a claim without any is a mistake of ours."""
+    """Write the file of one claim with its own checks among `checks`; ValueError if it has none."""
     own = [check for check in checks if check.claim == claim]
     if not own:
         raise ValueError(f"{paper}: no check of {claim}")
@@ -42,6 +45,7 @@ def write_checks(path: str | Path, paper: str, claim: str, checks: Sequence[Chec
 
 
 def read_checks(path: str | Path) -> list[Check]:
+    """Checks of one file; UserError if it is damaged."""
     try:
         content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         return [Check(claim=content["claim"], **_read(line)) for line in content["checks"]]
