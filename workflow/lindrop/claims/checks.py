@@ -1,8 +1,8 @@
 """Checks: comparisons of a computed number with the number that a paper's claim requires.
 
 A claim has one or more checks. The `form` of a check says whether it tests the claim as printed or
-as corrected, and its `data` on which data it was computed. Whether a check holds is always computed
-from its numbers.
+as corrected, and its `data` on which data it was computed. Whether a check holds is computed, also
+when a file of checks is read.
 """
 
 import math

@@ -47,7 +47,7 @@ def equalised(u: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
 def _normal(w: Vector) -> Vector:
     """Unit normal of the reflection that maps the first basis vector to ±w."""
     normal = w.copy()
-    normal[0] += np.copysign(1.0, w[0])  # the sign that cancels nothing
+    normal[0] += np.copysign(1.0, w[0])  # the sign that avoids cancellation
     return np.asarray(normal / np.linalg.norm(normal))
 
 

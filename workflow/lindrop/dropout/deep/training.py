@@ -42,7 +42,7 @@ class Trained(NamedTuple):
     """
 
     losses: Matrix
-    predictions: Matrix  # U g(X), a sample by column as in Y
+    predictions: Matrix  # U g(X), with samples as columns like Y
 
 
 class _Training:
