@@ -5,12 +5,12 @@ CLUSTER ?= test_results.py
 SIZES  ?= 2000 4000 8000
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
-# Where Python may not keep what it compiled, every job would compile the libraries anew.
+# Python must be allowed to write bytecode, else every job compiles the libraries again.
 RUN    := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 SHOWN  := --rerun-incomplete --show-failed-logs --configfile $(CONFIG) --logger lindrop
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
-# Python compiles a module when it is first imported; most modules of the packages never are.
+# --no-compile: modules are compiled when first imported, and most modules never are.
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 CODE   := workflow tests benchmarks
 PEERS  := benchmarks/peers/environments
@@ -26,18 +26,18 @@ run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
 	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
 
-# What skips in `make test` without PyTorch, Chromium or the Slurm executor.
+# Tests that `make test` skips if PyTorch, Chromium or the Slurm executor is missing.
 EXTRAS := tests/dropout/test_deep.py tests/models/torch tests/workflow/test_deep_runs.py \
           tests/claims/test_page_in_browser.py \
           tests/workflow/test_runs.py::test_slurm_groups_as_a_plan_for_any_cluster_does
 
-test-extras: .venv/ready-dev  ## the tests that PyTorch, Chromium and the Slurm executor let run
+test-extras: .venv/ready-dev  ## run the tests that need PyTorch, Chromium or the Slurm executor
 	@$(RUN) OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive python -m pytest $(EXTRAS)
 
-test-cluster: .venv/ready-dev .venv/ready-cluster  ## on a Slurm of two nodes, as root; CLUSTER= for every fault
+test-cluster: .venv/ready-dev .venv/ready-cluster  ## as root: test on a Slurm of two nodes; CLUSTER= also tests every fault
 	@$(RUN) python -m pytest --numprocesses=0 tests/cluster/$(CLUSTER)
 
-lint: .venv/ready-dev  ## formatting, style, types, Snakemake's own lint
+lint: .venv/ready-dev  ## check formatting, style and types, and run Snakemake's lint
 	@echo "Style and formatting (ruff, snakefmt)"
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --quiet --check $(CODE)
@@ -52,14 +52,14 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/ruff format --quiet $(CODE)
 	@$(BIN)/snakefmt $(SMK)
 
-deep: .venv/ready-deep  ## set up PyTorch, too, train the deep networks (Table 1, Figure 2 of Pal 2020), then run
+deep: .venv/ready-deep  ## set up PyTorch, train the deep networks (Table 1; Pal 2020, Fig. 2), then run CONFIG
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(SHOWN)
 	@$(MAKE) --no-print-directory run
 
-bench: .venv/ready  ## EASE by four other libraries and by ours; SIZES="2000 4000 8000" items
+bench: .venv/ready  ## compare EASE of lindrop with four other libraries; SIZES="2000 4000 8000" items
 	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
 
-report: run  ## run CONFIG, then write Snakemake's report of it: results/report.html
+report: run  ## run CONFIG, then write Snakemake's report of the run, results/report.html
 	@$(RUN) snakemake --cores 1 $(SHOWN) --report results/report.html
 
 docs: .venv/ready  ## regenerate config/README.md from the schema
@@ -72,24 +72,24 @@ wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, 
 	@.venv-wheel/bin/python -m pip install -qq --disable-pip-version-check dist/*.whl
 	@LINDROP_INSTALLED=.venv-wheel/bin/python $(BIN)/python -m pytest --numprocesses=0 tests/workflow/test_package.py
 
-lock: .venv/ready-dev  ## resolve anew what pyproject.toml asks for
+lock: .venv/ready-dev  ## update the lock files from pyproject.toml
 	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock
 	@for group in dev cluster; do \
 	  $(LOCK) --group $$group --constraints requirements.lock --output-file requirements-$$group.lock; done
 	@for peer in lenskit rectools cornac recpack; do \
 	  $(LOCK) --excludes $(PEERS)/without-pytorch.txt $(PEERS)/$$peer.in --output-file $(PEERS)/$$peer.lock; done
 
-clean:  ## delete results; downloads are kept
+clean:  ## delete all results but the downloads
 	@[ ! -d results ] || find results -mindepth 1 -maxdepth 1 ! -name downloads ! -name .gitkeep -exec rm -rf {} +
 	@rm -rf .snakemake
 
-distclean: clean  ## delete the environments and the downloads, too
+distclean: clean  ## also delete the environments and the downloads
 	@rm -rf .venv .venv-peers .venv-recbole .venv-slim .venv-wheel build dist results/downloads
 
-help:  ## this list
+help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
 
-# Hashes pin every file; a stamp makes the second run instant.
+# Hashes pin every downloaded file. The stamp file .venv/ready makes later runs skip the setup.
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lindrop needs Python 3.11 or newer: run 'make PYTHON=/path/to/python3'" >&2; exit 1; }

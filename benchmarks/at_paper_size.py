@@ -1,4 +1,4 @@
-"""The figures of the dropout papers at the papers' sizes, in numbers small enough to be kept.
+"""Summaries of the figures of the dropout papers, computed at the papers' sizes, as small tables.
 
     snakemake --cores 2 results/figures/mianjy2018_fig3.pdf --configfile config/dropout.yaml
     snakemake --cores 2 deep --configfile config/dropout.yaml
@@ -8,7 +8,7 @@
     python benchmarks/at_paper_size.py results pal2020_fig2
     python benchmarks/at_paper_size.py results pretorius2018_mnist
 
-Reads the figure's data, the checks beside it and the jobs' times; writes benchmarks/results/*.csv.
+Reads the figure's data, its checks and the times of the jobs; writes benchmarks/results/*.csv.
 """
 
 import sys
@@ -23,7 +23,7 @@ KEPT = Path(__file__).resolve().parent / "results"
 
 
 def mianjy2018_fig3(results: Path) -> pd.DataFrame:
-    """Where every setting ends."""
+    """Table with the objective at the end of training for every width r and λ."""
     data = pd.read_csv(results / "figures" / "mianjy2018_fig3.csv")
     ends = data.groupby(["width", "lam"], as_index=False).last()
     start = data.groupby(["width", "lam"], as_index=False).first()
@@ -43,6 +43,7 @@ def mianjy2018_fig3(results: Path) -> pd.DataFrame:
 
 
 def checks_of(results: Path, paper: str, *names: str) -> pd.DataFrame:
+    """Table of the checks in the named files of a paper."""
     folder = results / "experiments" / paper
     checks = [check for name in names for check in read_checks(folder / f"{name}.json")]
     return pd.DataFrame(
@@ -58,7 +59,7 @@ def checks_of(results: Path, paper: str, *names: str) -> pd.DataFrame:
 
 
 def time_of(results: Path, rules: list[str]) -> pd.DataFrame:
-    """What Snakemake's benchmark files say of whole jobs."""
+    """Table of the time and memory of whole jobs, from Snakemake's benchmark files."""
     files = [results / "benchmarks" / f"{rule}.tsv" for rule in rules]
     times = pd.concat([pd.read_csv(file, sep="\t") for file in files])
     return pd.DataFrame(
@@ -72,7 +73,7 @@ def time_of(results: Path, rules: list[str]) -> pd.DataFrame:
 
 
 def pal2020_fig2(results: Path) -> pd.DataFrame:
-    """What the deep networks reach, and what it takes."""
+    """Table of the final objective, singular values, time and memory of the deep networks."""
     data = pd.read_csv(results / "figures" / "pal2020_fig2.csv")
     rows = []
     for name, table in data.groupby("dataset"):
@@ -81,7 +82,7 @@ def pal2020_fig2(results: Path) -> pd.DataFrame:
         )
         ratio = curve["trained"] / curve["theory"]
         distance = (spectrum["trained"] / spectrum["theory"] - 1).abs()
-        job = f"{str(name).split()[0]}.tsv"  # an unverified set says so in its name
+        job = f"{str(name).split()[0]}.tsv"  # the name of an unverified set has a suffix
         time = pd.read_csv(results / "benchmarks" / "pal2020_train" / job, sep="\t")
         rows.append(
             {
@@ -105,7 +106,7 @@ NETWORKS = {
 
 
 def pretorius2018_mnist(results: Path) -> pd.DataFrame:
-    """The last mapping of every mode, the authors' in brackets; what a network takes."""
+    """Table of the final identity mappings, the authors' in brackets, and of training times."""
     rows = []
     for figure in ("relu", "supp_fig1"):
         data = pd.read_csv(results / "figures" / f"pretorius2018_{figure}.csv")
@@ -122,11 +123,12 @@ def pretorius2018_mnist(results: Path) -> pd.DataFrame:
 
 
 def mapping(mode: Any) -> str:
-    """Ours, and the authors' where there is one."""
+    """Measured mapping of a mode as text, followed by the authors' in brackets if there is one."""
     return f"{mode.mapping:.3f}" + ("" if pd.isna(mode.paper) else f" [{mode.paper:.3f}]")
 
 
 def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
+    """Tables of Figure 3 of Mianjy 2018, by the name of their csv file."""
     return {
         "mianjy2018_fig3": mianjy2018_fig3(results),
         "mianjy2018_fig3_checks": checks_of(
@@ -137,10 +139,12 @@ def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
 
 
 def of_pal2020_fig2(results: Path) -> dict[str, pd.DataFrame]:
+    """Table of Figure 2 of Pal 2020, by the name of its csv file."""
     return {"pal2020_fig2": pal2020_fig2(results)}
 
 
 def of_pretorius2018_mnist(results: Path) -> dict[str, pd.DataFrame]:
+    """Tables of the MNIST networks of Pretorius 2018, by the name of their csv file."""
     return {
         "pretorius2018_mnist": pretorius2018_mnist(results),
         "pretorius2018_mnist_checks": checks_of(

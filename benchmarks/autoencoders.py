@@ -1,12 +1,13 @@
-"""Autoencoders on images: how much of the machine's product of matrices an epoch reaches.
+"""Autoencoders on images: the rate of an epoch relative to the rate of plain matrix products.
 
     OMP_NUM_THREADS=1 python benchmarks/autoencoders.py
 
-A network takes one core, networks run side by side. Random images of the sizes of MNIST and
-CIFAR-10, a tenth of them, pass an epoch, in turn with a product of square matrices, so that both
-meet the same load; the best of several rounds are compared. An epoch counts as its five products,
-10 N·inputs·hidden operations: noise, tanh and all else are what it loses. From the rate follows the
-time of a network at the paper's size. Writes benchmarks/results/autoencoders.csv.
+One core is used, since the workflow trains one network per core. Epochs on random images (a tenth
+as many as MNIST and CIFAR-10 have, of the same size) alternate with products of square matrices, so
+that both see the same load of the machine; the best of several rounds are compared. An epoch counts
+as its five matrix products, 10 N·inputs·hidden operations; noise, tanh and all else reduce its
+rate. The rate gives the time of a network at the paper's size. Writes
+benchmarks/results/autoencoders.csv.
 """
 
 import os
@@ -25,17 +26,19 @@ from lindrop.papers.pretorius2018.published import SETTINGS
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "autoencoders.csv"
 INPUTS = {"MNIST": 784, "CIFAR-10": 3072}
-SHARE = 10  # one image of so many
+SHARE = 10  # the benchmark uses one of SHARE images
 ROUNDS, SIDE = 8, 2048
 
 
 def seconds(work: Callable[[], object]) -> float:
+    """Wall time of a call."""
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
 
 
 def measured(images: str, activation: str) -> dict[str, object]:
+    """Row of results for one image set and activation."""
     rng = np.random.default_rng(0)
     settings, inputs = SETTINGS[images], INPUTS[images]
     count, hidden = settings["count"] // SHARE, settings["hidden"]

@@ -1,4 +1,4 @@
-"""SLIM, Mult-VAE, Mult-DAE and CDAE beside those of RecBole: same training users, our evaluator.
+"""SLIM, Mult-VAE, Mult-DAE and CDAE of lindrop and of RecBole, on the same split and metrics.
 
     python3.11 -m venv .venv-recbole
     .venv-recbole/bin/pip install --require-hashes -r requirements-deep.txt
@@ -7,24 +7,24 @@
     OMP_NUM_THREADS=1 PYTHONPATH=workflow .venv-recbole/bin/python benchmarks/beside_recbole.py \\
         ml-100k.zip 1 2 3 4 5 [--only SLIM]
 
-RecBole's own protocol ranks items of users it has trained on. Here its models, its loader and its
-trainer see our training users only; both sides train for the same epochs, with the same
-hyper-parameters, and after every epoch score the validation users from their fold-in. The epoch
-with the best nDCG@100 is tested. Writes benchmarks/results/recbole.csv: means over the seeds given,
-their standard errors, and what RecBole is off by, nDCG@100 first, in those of the difference.
+RecBole's own protocol ranks items for users that it has trained on. Here its models, loader and
+trainer see the training users of lindrop's split only. Both libraries train for the same number of
+epochs with the same hyper-parameters, and score the validation users from their fold-in after every
+epoch; the epoch with the best nDCG@100 is tested. Writes benchmarks/results/recbole.csv: means over
+the given seeds, their standard errors, and the difference of RecBole to lindrop for every metric
+(nDCG@100 first), in standard errors of the difference.
 
-What is changed in RecBole, from outside:
-- It reads names that NumPy 2 has no more; they are given back.
-- Mult-VAE samples with a hundredth of the standard deviation that its encoder gives, so that the
-  divergence is not that of the objective. It is run so (`as shipped`) and with the whole one.
-- A held-out user of CDAE has no vector: the mean of the training users' is taken, as by ours.
-What is changed in ours, for RecBole has no other: CDAE has the logistic cost over all zeros, and no
-penalty (RecBole's is the norm, not its square). First weights are normal there, uniform here, with
-the same variance.
+RecBole is changed from outside as follows:
+- Names that NumPy 2 removed, and that RecBole reads, are restored.
+- Its Mult-VAE samples with a hundredth of the standard deviation that the encoder gives, which does
+  not fit the divergence in the objective. It is run as it is (`as shipped`) and with the full one.
+- Its CDAE has no vector for a held-out user: the mean of all vectors is used, as in lindrop.
+lindrop is run with settings that RecBole has: CDAE uses the logistic cost over all zeros and no
+penalty (RecBole's penalty is the norm, not its square). Initial weights are normal in RecBole and
+uniform in lindrop, with the same variance.
 
-SLIM is convex: there is nothing to train by epochs, and a seed changes nothing but the order of
-RecBole's descent. What it is off by is counted in standard errors over the test users instead, of
-the difference for each.
+SLIM is convex and not trained by epochs; a seed only changes the order of RecBole's descent. Its
+difference is therefore given in standard errors of the paired difference over test users.
 """
 
 import argparse
@@ -58,12 +58,12 @@ from lindrop.ranking.metrics import METRICS
 OUTPUT = Path(__file__).resolve().parent / "results" / "recbole.csv"
 EPOCHS, BATCH, LATENT, HIDDEN, P = 100, 100, 200, 600, 0.5
 BETA, ANNEAL_STEPS = 0.2, 3000
-RIDGE = 0.01  # of Mult-DAE; to Adam's weight decay, the gradient's factor 2 and the batch belong
-SLIM = {"alpha": 0.2, "l1_ratio": 0.02, "positive_only": True, "hide_item": True}  # its defaults
+RIDGE = 0.01  # ridge of Mult-DAE; Adam's weight decay is 2 RIDGE / BATCH
+SLIM = {"alpha": 0.2, "l1_ratio": 0.02, "positive_only": True, "hide_item": True}  # RecBole's
 NAME = "split"
 OFF = "off by standard errors"
 
-GONE = {"float_": np.float64, "complex_": np.complex128, "unicode_": np.str_}  # from NumPy 2
+GONE = {"float_": np.float64, "complex_": np.complex128, "unicode_": np.str_}  # not in NumPy 2
 
 Means = pd.Series
 COMMON: dict[str, Any] = {
@@ -104,37 +104,45 @@ CDAE_OPTIONS = {
 
 
 class WholeNoise(MultiVAE):
-    """Mult-VAE that samples from the Gaussian whose divergence it pays for."""
+    """RecBole's Mult-VAE with samples from the Gaussian whose divergence is in its objective."""
 
     def reparameterize(self, mu, logvar):
+        """Sample of the latent variables; the mean when not training."""
         if not self.training:
             return mu
         return mu + torch.randn_like(mu) * torch.exp(logvar / 2)
 
 
-WholeNoise.__name__ = MultiVAE.__name__  # by which RecBole knows that a batch is one of users
+WholeNoise.__name__ = MultiVAE.__name__  # RecBole goes by this name to make batches of users
 
 
 def logits_of_vae(model, x):
+    """Logits of RecBole's Mult-VAE for dense rows X."""
     return model.forward(x)[0]
 
 
 def logits_of_dae(model, x):
+    """Logits of RecBole's Mult-DAE for dense rows X."""
     return model.forward(x)
 
 
 def logits_of_cdae(model, x):
-    vectors = model.h_user.weight[1:]  # 0 stands for nobody
+    """Logits of RecBole's CDAE for dense rows X of held-out users, with the mean user vector."""
+    vectors = model.h_user.weight[1:]  # row 0 is padding
     return model.out_layer(model.h_act(model.h_item(x) + vectors.mean(0)))
 
 
 class Scored:
-    """A model of RecBole, as our evaluator asks it; `columns` are its numbers of our items."""
+    """A model of RecBole with the interface of lindrop's evaluation.
+
+    `columns` maps item numbers of lindrop to those of RecBole.
+    """
 
     def __init__(self, model, logits: Callable[..., torch.Tensor], columns: np.ndarray):
         self.model, self.logits, self.columns = model, logits, columns
 
     def scores(self, x: sp.csr_array) -> np.ndarray:
+        """Scores of users with rows X, users × items, in lindrop's order of items."""
         rows = torch.zeros(x.shape[0], self.model.n_items)
         rows[:, self.columns] = torch.from_numpy(x.toarray().astype(np.float32))
         with torch.no_grad():
@@ -142,12 +150,13 @@ class Scored:
 
 
 def means(model: Model, parts: Split, part: str) -> Means:
+    """Mean of every metric over the users of a part (`validation` or `test`)."""
     per_user = evaluate(model, parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out"))
     return summary(per_user)["mean"]
 
 
 def read_by_recbole(parts: Split, model: type, options: dict[str, Any], seed: int):
-    """Its configuration, training data, and its numbers of our items."""
+    """RecBole's configuration, its loader of the training data, and its numbers of the items."""
     Path(NAME).mkdir(exist_ok=True)
     rows = pd.DataFrame({"user:token": parts.train.uid, "item:token": parts.train.sid})
     rows.to_csv(Path(NAME) / f"{NAME}.inter", sep="\t", index=False)
@@ -161,7 +170,7 @@ def read_by_recbole(parts: Split, model: type, options: dict[str, Any], seed: in
 def trained_by_recbole(
     parts: Split, kind: type, options: dict[str, Any], logits: Callable, seed: int
 ) -> Means:
-    """Test metrics at the epoch that validates best."""
+    """Test metrics of a model of RecBole at the epoch with the best validation nDCG@100."""
     config, loader, columns = read_by_recbole(parts, kind, options, seed)
     model = kind(config, loader.dataset)
     trainer = Trainer(config, model)
@@ -175,7 +184,10 @@ def trained_by_recbole(
 
 
 def slim_of_us(parts: Split) -> np.ndarray:
-    """With RecBole's penalties: it divides the squares by its users, of whom one is nobody."""
+    """Matrix B of lindrop's SLIM with RecBole's penalties.
+
+    RecBole divides the squared error by its number of users, which includes a padding user.
+    """
     data = Training.of(parts.matrix("train"))
     users = data.x.shape[0] + 1
     l1 = users * SLIM["alpha"] * SLIM["l1_ratio"]
@@ -185,6 +197,7 @@ def slim_of_us(parts: Split) -> np.ndarray:
 
 
 def slim_of_recbole(parts: Split, seed: int) -> np.ndarray:
+    """Matrix B of RecBole's SLIM, in lindrop's order of items."""
     config, loader, columns = read_by_recbole(parts, SLIMElastic, SLIM, seed)
     np.random.seed(seed)
     similarity = SLIMElastic(config, loader.dataset).item_similarity.toarray()
@@ -192,7 +205,7 @@ def slim_of_recbole(parts: Split, seed: int) -> np.ndarray:
 
 
 def slim_table(parts: Split, seeds: Sequence[int]) -> pd.DataFrame:
-    """Ours and RecBole's, as `shown`; RecBole's seeds have to agree."""
+    """Rows of results for SLIM, in the form of `shown`; ends if RecBole's seeds disagree."""
     ours, *theirs = slim_of_us(parts), *(slim_of_recbole(parts, seed) for seed in seeds)
     print("SLIM: weights differ by", [f"{abs(ours - b).max():.1e}" for b in theirs], flush=True)
     test = parts.matrix("test/fold_in"), parts.matrix("test/held_out")
@@ -214,6 +227,7 @@ def slim_table(parts: Split, seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def trained_by_us(parts: Split, train: Callable, seed: int, **options: Any) -> Means:
+    """Test metrics of a deep model of lindrop at the epoch with the best validation nDCG@100."""
     data = Training.of(parts.matrix("train"), seed)
     users = Validation(parts.matrix("validation/fold_in"), parts.matrix("validation/held_out"))
     settings = {"epochs": EPOCHS, "patience": EPOCHS, "batch": BATCH, "threads": 1}
@@ -222,7 +236,7 @@ def trained_by_us(parts: Split, train: Callable, seed: int, **options: Any) -> M
 
 
 def runs(parts: Split) -> Iterator[tuple[str, str, Callable[[int], Means]]]:
-    """Model, whose, and how a seed's test metrics are made."""
+    """Name of every model, its library, and a function from a seed to its test metrics."""
     vae = {"beta": BETA, "anneal_steps": ANNEAL_STEPS, "hidden": HIDDEN}
     cdae = {"cost": "logistic", "negatives": len(parts.items), "ridge": 0.0}
 
@@ -242,13 +256,13 @@ def runs(parts: Split) -> Iterator[tuple[str, str, Callable[[int], Means]]]:
 
 
 def over_seeds(found: pd.DataFrame) -> dict[str, float]:
-    """Of every metric the mean, and its standard error."""
+    """Mean of every metric over the seeds, and its standard error."""
     errors = found.std(ddof=1) / np.sqrt(len(found))
     return found.mean().to_dict() | {f"se {metric}": errors[metric] for metric in METRICS}
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Mean ± standard error; of others the difference to ours of the same model, in its own."""
+    """Table of means ± standard errors, and the differences to lindrop in standard errors."""
     ours = table[table["by"] == "lindrop"].set_index("model").reindex(table["model"])
     columns = {name: table[name] for name in ("model", "by", "seeds")}
     off = []
@@ -273,7 +287,7 @@ def main(asked: argparse.Namespace) -> None:
     ratings = read_interactions(asked.path, "movielens", min_rating=3.5)
     parts = split(ratings, Protocol(heldout_users=100, min_rating=3.5, min_user_interactions=5))
     rows, slim = [], pd.DataFrame()
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # RecBole writes there
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # RecBole writes here
         for model, by, run in runs(parts):
             if model in asked.only or not asked.only:
                 found = pd.DataFrame([run(seed) for seed in asked.seeds])

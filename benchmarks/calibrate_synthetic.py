@@ -1,10 +1,10 @@
-"""Does the demo dataset separate the models of Steck 2020?
+"""Test whether the generated demo dataset separates the models of Steck 2020.
 
     python benchmarks/calibrate_synthetic.py 1 2 3 4 5
 
-For every seed named: make the demo set, split it by the protocol, tune every model on the
-validation users by nDCG@100, and write test metrics and paired differences to
-benchmarks/results/synthetic_calibration.csv. A check of the data, not of any claim.
+For every given seed, the demo set is generated and split, and every model is tuned by nDCG@100 on
+the validation users. Writes test metrics and paired differences to
+benchmarks/results/synthetic_calibration.csv. This tests the generated data, not a claim of a paper.
 """
 
 import itertools
@@ -31,7 +31,7 @@ RIDGE = (2000, 4000, 6000, 9000, 12000, 18000, 24000)
 P = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8)
 LAMBDA = (0, 30, 100, 300, 1000, 3000)
 BOTH = list(itertools.product(P, LAMBDA))
-# model: its name in the registry, its grid of (p, λ), and the model that it has to beat
+# by model: its name in the catalogue, its grid of (p, λ), and the model that it has to beat
 MODELS = {
     "weight decay": ("weight_decay", [(0.0, each) for each in DECAY], None),
     "product L2": ("product_l2", [(0.0, each) for each in RIDGE], "weight decay"),
@@ -43,11 +43,12 @@ MODELS = {
 
 
 def demo(seed: int) -> Split:
+    """Split of the demo set of a seed, with 10,000 held-out users."""
     return split(synthetic_interactions(PRESETS["demo"], seed), Protocol(10_000))
 
 
 def metrics(parts: Split, data: Training, name: str, point: tuple[float, float], part: str):
-    """METRICS of every user of a part, for a model at a point (p, λ)."""
+    """METRICS of every user of a part (users × metrics), for a model at a point (p, λ)."""
     model, grid, _ = MODELS[name]
     parameters = {"ridge": point[1]} | ({"p": point[0]} if grid is BOTH else {})
     result = fit(model, data, rank=RANK, **parameters, **OPTIONS.get(model, {}))
@@ -55,6 +56,7 @@ def metrics(parts: Split, data: Training, name: str, point: tuple[float, float],
 
 
 def calibrate(seed: int) -> pd.DataFrame:
+    """Table of the tuned models of one seed, with test metrics and leads over their rivals."""
     parts = demo(seed)
     data = Training.of(parts.matrix("train"))
     rows, per_user = [], {}
@@ -71,7 +73,7 @@ def calibrate(seed: int) -> pd.DataFrame:
             lead = paired(per_user[name], per_user[rival]).loc["ndcg@100"].round(5)
             row |= {"rival": rival, "ndcg100_lead": lead["mean"], "se": lead["stderr"]}
         on_edge = [
-            value > 0 and value in (min(axis), max(axis))  # 0 is no edge: λ cannot be less
+            value > 0 and value in (min(axis), max(axis))  # 0 is no edge: no value is smaller
             for value, axis in zip((p, ridge), zip(*grid, strict=True), strict=True)
         ]
         rows.append(row | {"on_edge": any(on_edge)})

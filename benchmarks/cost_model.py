@@ -1,11 +1,11 @@
-"""What a dense linear autoencoder of m items costs, in memory and time, before it is tried.
+"""Estimates of the memory and time that a dense linear autoencoder of m items needs.
 
     python benchmarks/cost_model.py
 
-Memory is what the library asks for before a fit. Times are operations, m³ at full rank and 4 m² k
-for an iteration of EDLAE of rank k, by the rates that these reached with as many users and items as
-ML-20M (benchmarks/results/models_at_scale.csv). X'X takes a time in proportion to the interactions,
-as many for each item as ML-20M has.
+Memory is what the library requires before a fit. Times are numbers of operations (m³ at full rank,
+4 m² k for an iteration of EDLAE of rank k) divided by the rates that were measured at the size of
+ML-20M (benchmarks/results/models_at_scale.csv). The time of X'X is proportional to the number of
+interactions, assumed to be as many per item as in ML-20M.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ MEASURED = Path(__file__).parent / "results" / "models_at_scale.csv"
 MEASURED_ITEMS = PRESETS["ml-20m"].items
 CATALOGUES = (5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 RANK = 1000
-FASTER = 40  # a machine of so many times this rate, to compare
+FASTER = 40  # speed of the other machine that the tables show, relative to the measured one
 UNITS = (("s", 1), ("min", 60), ("h", 3600), ("days", 86400))
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What a machine reaches: operations a second, and items counted a second."""
+    """Rates of a machine: operations per second, and items counted in X'X per second."""
 
     full_rank: float
     iteration: float
@@ -34,7 +34,7 @@ class Rates:
 
     @classmethod
     def measured(cls, kernels: str = "Haswell") -> "Rates":
-        """Those of the benchmark, on two cores."""
+        """Rates measured by benchmarks/models_at_scale.py on two cores."""
         found = pd.read_csv(MEASURED).query(
             "set == 'ml-20m' and who == 'lindrop' and kernels == @kernels"
         )
@@ -47,25 +47,27 @@ class Rates:
 
 
 def full_rank_operations(items: int) -> float:
+    """Operations of a full-rank fit, which are those of one inverse."""
     return float(items) ** 3
 
 
 def iteration_operations(items: int, rank: int) -> float:
-    """Two products of items × items by items × rank."""
+    """Operations of an EDLAE iteration: two products of items × items by items × rank."""
     return 4.0 * items**2 * rank
 
 
 def fit_bytes(model: str, items: int, rank: int) -> float:
-    """Peak memory of a fit beside the interactions, as the library asks for it."""
+    """Peak memory of a fit beyond the interactions, by the library's own estimate."""
     return CATALOGUE[model].needed_bytes(items, [rank])
 
 
 def file_bytes(items: int, rank: int | None = None) -> float:
-    """B, or U and V, in float32."""
+    """Size of a model's file: B, or U and V of a given rank, in float32."""
     return 4.0 * items * (items if rank is None else 2 * rank)
 
 
 def memory_table(catalogues: tuple[int, ...] = CATALOGUES, rank: int = RANK) -> pd.DataFrame:
+    """Table of the memory of fits and the size of model files, by number of items."""
     return pd.DataFrame(
         {
             "items": f"{items:,}",
@@ -82,6 +84,7 @@ def memory_table(catalogues: tuple[int, ...] = CATALOGUES, rank: int = RANK) -> 
 def time_table(
     rates: Rates, catalogues: tuple[int, ...] = CATALOGUES, rank: int = RANK
 ) -> pd.DataFrame:
+    """Table of the times of X'X, a full-rank fit and an iteration of EDLAE, by number of items."""
     iteration = f"an iteration of EDLAE, rank {rank}"
     rows = []
     for items in catalogues:
@@ -101,11 +104,12 @@ def time_table(
 
 
 def size(count: float) -> str:
+    """Number of bytes as text, in GB or TB."""
     return f"{count / 1e12:,.1f} TB" if count >= 1e12 else f"{count / 1e9:,.1f} GB"
 
 
 def duration(seconds: float) -> str:
-    """In the largest unit of which it is at least one."""
+    """Duration as text, in the largest unit in which it is at least one."""
     unit, length = max(
         (entry for entry in UNITS if seconds >= entry[1]),
         key=lambda entry: entry[1],

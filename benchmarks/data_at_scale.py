@@ -1,11 +1,11 @@
-"""Parse and split files of published size.
+"""Time and memory of reading and splitting files of the published formats and sizes.
 
     python benchmarks/data_at_scale.py [folder]
 
-Makes files in the exact published formats and of the published sizes (random contents, long tails),
-then measures each step in a process of its own: wall time and peak memory, beside a plain
-pandas.read_csv of the two id columns of the same text in the same run. Needs about 12 GB of disk in
-`folder` (default: a temporary one) and some minutes. Writes benchmarks/results/data_at_scale.csv.
+Generates files in the exact published formats and sizes (random contents, long tails), then
+measures the wall time and peak memory of each step in its own process. The baseline is a plain
+pandas.read_csv of the two id columns of the same text. Needs about 12 GB of disk in `folder`
+(default: a temporary one) and some minutes. Writes benchmarks/results/data_at_scale.csv.
 """
 
 import io
@@ -45,7 +45,7 @@ FORMATS = {"ml-20m": "movielens", "msd": "msd", "netflix": "netflix"}
 
 
 def make(name: str, folder: Path) -> dict[str, Path]:
-    """The plain text and the published archive of one set."""
+    """Generate the files of one set: its plain text, and the archive as published."""
     user, item = generate(SETS[name][0], seed=1)
     return {"ml-20m": make_movielens, "msd": make_msd, "netflix": make_netflix}[name](
         user, item, np.random.default_rng(0), folder
@@ -53,6 +53,7 @@ def make(name: str, folder: Path) -> dict[str, Path]:
 
 
 def make_movielens(user, item, random, folder):
+    """Generate ratings.csv of MovieLens 20M and its zip."""
     plain = folder / "ratings.csv"
     with plain.open("wb") as file:
         file.write(b"userId,movieId,rating,timestamp\r\n")
@@ -71,6 +72,7 @@ def make_movielens(user, item, random, folder):
 
 
 def make_msd(user, item, random, folder):
+    """Generate train_triplets.txt of the Million Song Dataset and its zip."""
     users = hexadecimal(random, user.max() + 1, 20, "")
     songs = hexadecimal(random, item.max() + 1, 8, "SO")
     plain = folder / "train_triplets.txt"
@@ -89,7 +91,7 @@ def make_msd(user, item, random, folder):
 
 
 def make_netflix(user, item, random, folder):
-    """Films one after another, as in Kaggle's layout, and the tar of films in a tar.gz."""
+    """Generate Netflix ratings as one text in Kaggle's layout, and as the original nested tar."""
     order = np.argsort(item, kind="stable")
     ends = np.cumsum(np.bincount(item))
     plain = folder / "combined_data_1.txt"
@@ -117,29 +119,33 @@ def make_netflix(user, item, random, folder):
 
 
 def blocks(rows):
+    """Slices of BLOCK rows that cover all rows."""
     return [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
 
 
 def text_of(table: pa.Table, delimiter: str = ",") -> bytes:
+    """Table as csv text without a header."""
     buffer = io.BytesIO()
     pa.csv.write_csv(table, buffer, pa.csv.WriteOptions(delimiter=delimiter, **BODY))
     return buffer.getvalue()
 
 
 def hexadecimal(random, count, length, prefix):
+    """Random ids: a prefix and `length` bytes in hexadecimal."""
     digits = random.bytes(count * length).hex()
     step = 2 * length
     return pa.array([prefix + digits[k * step : (k + 1) * step] for k in range(count)])
 
 
 def zipped(plain, archive, name):
+    """Path of a new zip that holds one file under a name."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
         file.write(plain, name)
     return archive
 
 
 def pandas_of(name: str, path: Path) -> None:
-    """The baseline: the two id columns; of Netflix's text, whose film lines are in the way, all."""
+    """Baseline: read the two id columns by pandas (of Netflix all, because of its film lines)."""
     if name == "ml-20m":
         pd.read_csv(path, usecols=["userId", "movieId"])
     elif name == "msd":
@@ -149,7 +155,7 @@ def pandas_of(name: str, path: Path) -> None:
 
 
 def step(what: str, name: str, path: Path, out: Path) -> None:
-    """One measured step, in this process; prints its time and peak memory."""
+    """Run one step in this process and print its time and peak memory."""
     start = time.perf_counter()
     if what == "pandas":
         pandas_of(name, path)
@@ -164,6 +170,7 @@ def step(what: str, name: str, path: Path, out: Path) -> None:
 
 
 def measured(what: str, name: str, path: Path, folder: Path) -> dict[str, object]:
+    """Row of results for one step, run in a new process."""
     command = [sys.executable, __file__, "--step", what, name, str(path), str(folder)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds, peak = map(float, done.stdout.strip().split(","))

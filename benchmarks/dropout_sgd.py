@@ -1,12 +1,12 @@
-"""Figure 3 of Mianjy 2018: dropout's steps compiled, on all cores, beside a loop in NumPy.
+"""Speed of the compiled training of Figure 3 of Mianjy 2018, compared with a loop in NumPy.
 
     python benchmarks/dropout_sgd.py
 
-The loop is Algorithm 1 as one would write it, a run after the other. Both do the same number of
-steps of the same settings, in turn, each once before it counts; what is compared are medians of
-several rounds, by the clock and by the time of all cores together, which says more where others
-work too. At last two runs of every setting in full, with their checkpoints, tell how long the
-paper's 50 take. Writes benchmarks/results/dropout_sgd.csv.
+The loop is a direct transcription of Algorithm 1, one run after the other; the compiled code uses
+all cores. Both alternate over several rounds with the same settings and number of steps, after a
+first round that does not count. Medians are compared, of wall time and of the time of all cores
+together, which depends less on other load. Finally, two full runs of every setting, with their
+checkpoints, give an estimate for the paper's 50 runs. Writes benchmarks/results/dropout_sgd.csv.
 """
 
 import os
@@ -34,6 +34,8 @@ Run = tuple[int, float, np.random.Generator]
 
 
 def compiled(m: np.ndarray, runs: list[Run]) -> None:
+    """Train all runs by the library's compiled code, on all cores."""
+
     def work(first: int, last: int) -> None:
         for width, lam, rng in runs[first:last]:
             list(dropout_sgd(m, *start(width, rng), keep_of(lam), RATES, [STEPS], rng))
@@ -42,6 +44,7 @@ def compiled(m: np.ndarray, runs: list[Run]) -> None:
 
 
 def loop(m: np.ndarray, runs: list[Run]) -> None:
+    """Train all runs by Algorithm 1 in plain NumPy."""
     for width, lam, rng in runs:
         u, v = start(width, rng)
         keep = keep_of(lam)
@@ -56,7 +59,7 @@ def loop(m: np.ndarray, runs: list[Run]) -> None:
 
 
 def seconds(work: Callable[[], object]) -> np.ndarray:
-    """By the clock, and of all cores."""
+    """Wall time of a call, and its processor time over all cores."""
     clocks = time.perf_counter, time.process_time
     begin = [clock() for clock in clocks]
     work()
@@ -64,7 +67,7 @@ def seconds(work: Callable[[], object]) -> np.ndarray:
 
 
 def measured(m: np.ndarray, width: int) -> pd.Series:
-    """Medians, in microseconds per step."""
+    """Median microseconds per step of both implementations, by wall and processor time."""
     ways = {"compiled": compiled, "loop": loop}
     streams = iter(np.random.default_rng(width).spawn((1 + ROUNDS) * len(ways) * RUNS * len(LAMS)))
     rounds = []
@@ -78,6 +81,7 @@ def measured(m: np.ndarray, width: int) -> pd.Series:
 
 
 def processor() -> str:
+    """Model name of the processor."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next(line.split(": ")[1] for line in lines if line.startswith("model name"))
 

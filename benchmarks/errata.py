@@ -1,9 +1,9 @@
-"""The evidence in docs/errata.md: what the default run computed for each erratum.
+"""Update of the tables in docs/errata.md with what a run computed for each erratum.
 
     snakemake --cores 2 results/scorecard.csv
     python benchmarks/errata.py results
 
-Writes a table below every line `<!-- evidence: E7 -->`, in the place of an older one.
+Writes a table of checks below every line like `<!-- evidence: E7 -->`, replacing the older table.
 """
 
 import re
@@ -25,6 +25,7 @@ EVIDENCE = re.compile(r"(<!-- evidence: (E\d+) -->)\n(?:\n\|(?:.*\n)+?(?=\n|\Z))
 
 
 def table(checks: Iterable[Check]) -> str:
+    """Checks as a Markdown table."""
     rows = [
         {
             "form": check.form,

@@ -1,12 +1,12 @@
-"""How near is every heavy step to what this machine can do?
+"""Time of every heavy step, compared with a lower bound from the rates of this machine.
 
     python benchmarks/limits.py [items] [step ...]
 
-A generated set with the proportions of MovieLens 20M and so many items (8,000 if not given; 20108
-is its full size), rank 1000 and 10. Right before each step the rates are measured that bound it:
-of a float32 matrix product, of copying memory, of increments in the nearest cache, with as many
-threads as the step may use. A bound is the work that cannot be avoided, divided by such a rate;
-where a step has two, the larger one counts. Replaces the rows of that many items in
+Uses a generated set with the proportions of MovieLens 20M and the given number of items (default
+8,000; the full set has 20,108), and ranks 1000 and 10. Right before each step, the rates that bound
+it are measured with as many threads as the step may use: of a float32 matrix product, of copying
+memory, and of increments in the nearest cache. A bound is the unavoidable work divided by its rate;
+if a step has several bounds, the largest counts. Replaces the rows of that number of items in
 benchmarks/results/limits.csv and prints the table of docs/benchmarks.md.
 """
 
@@ -53,7 +53,7 @@ FLOAT = 4  # bytes
 
 
 def seconds_of(work: Callable[[], Any], runs: int = 1) -> float:
-    """The shortest of some runs."""
+    """Shortest wall time of several runs."""
     taken = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -62,17 +62,17 @@ def seconds_of(work: Callable[[], Any], runs: int = 1) -> float:
     return min(taken)
 
 
-# What the machine can do, per second
+# Rates of the machine, per second
 
 
 def product_rate(n: int = 3000) -> float:
-    """Operations of a float32 matrix product."""
+    """Operations per second of a float32 matrix product."""
     a = np.asfortranarray(np.random.default_rng(0).standard_normal((n, n), np.float32))
     return 2 * n**3 / seconds_of(lambda: blas.sgemm(1.0, a, a), runs=3)
 
 
 def copy_rate(megabytes: int = 256) -> float:
-    """Bytes that are read or written: a copy does both."""
+    """Bytes per second that are read or written; a copied byte counts twice."""
     source = np.ones(megabytes << 18, np.float32)
     target = np.empty_like(source)
     parts = np.array_split(np.arange(len(source)), thread_count())
@@ -94,11 +94,11 @@ def _increment(row: np.ndarray, items: np.ndarray, times: int) -> None:
 
 
 def increment_rate(items: int, length: int = 200, times: int = 100_000) -> float:
-    """row[items] += 1 with sorted, random items, all of it in the nearest caches."""
+    """Increments per second of row[items] += 1, with sorted random items and all data in cache."""
     rng, threads = np.random.default_rng(0), thread_count()
     users = np.sort(rng.choice(items, min(length, items // 2), replace=False)).astype(np.uint32)
     rows = [np.zeros(items, np.float32) for _ in range(threads)]
-    _increment(rows[0], users, 1)  # compiled
+    _increment(rows[0], users, 1)  # so that compilation is not timed
 
     def work() -> None:
         with ThreadPoolExecutor(threads) as pool:
@@ -114,12 +114,12 @@ RATES: dict[str, Callable[[int], float]] = {
 }
 
 
-# What each step has to do
+# Steps, with the work that each has to do
 
 
 @dataclass(frozen=True)
 class Step:
-    """Something that can be run, and the work in it that no program avoids, by kind of rate."""
+    """A function to run, and the unavoidable work in it, by the kind of rate that bounds it."""
 
     run: Callable[[], Any]
     work: dict[str, float]
@@ -128,7 +128,7 @@ class Step:
 
 
 class Data:
-    """What the steps work on, made when it is first wanted."""
+    """Generated data that the steps share; matrices are computed when first used."""
 
     def __init__(self, items: int, folder: Path):
         self.folder, full = folder, PRESETS["ml-20m"]
@@ -143,69 +143,76 @@ class Data:
 
     @cached_property
     def gram(self) -> np.ndarray:
+        """G = X'X."""
         return gram_matrix(self.x)
 
     @cached_property
     def penalty(self) -> np.ndarray:
+        """Diagonal of Λ̃."""
         return dropout_penalty(self.gram.diagonal().astype(float), P, RIDGE)
 
     @cached_property
     def matrix(self) -> np.ndarray:
+        """Random items × items matrix."""
         return np.random.default_rng(1).standard_normal(self.gram.shape, np.float32)
 
     def factors(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
+        """Random U and V, items × rank."""
         u, v = np.random.default_rng(1).standard_normal((2, self.items, rank), np.float32)
         return u / np.float32(rank), v
 
     @cached_property
     def omega(self) -> np.ndarray:
+        """Diagonal of Ω of the ADMM."""
         return self.penalty + automatic_omega(self.gram.diagonal() + self.penalty)
 
     @cached_property
     def inverted(self) -> PackedGram:
+        """G and C = (G + Λ̃ + Ω)⁻¹."""
         packed = PackedGram(self.gram.copy())
         packed.invert(self.penalty + self.omega)
         return packed
 
 
 def gram(data: Data) -> Step:
-    """Every pair of items of a user once, counting each item with itself."""
+    """X'X: an increment for every pair of items of a user, each item with itself included."""
     lengths = np.diff(data.x.indptr).astype(float)
     pairs = float(np.sum(lengths * (lengths + 1) / 2))
-    gram_matrix(data.x[:100, :50])  # compiled
-    traffic = 2.0 * FLOAT * data.items**2  # zeros and counts; both triangles
+    gram_matrix(data.x[:100, :50])  # so that compilation is not timed
+    traffic = 2.0 * FLOAT * data.items**2  # zeros, then counts, in both triangles
     return Step(lambda: gram_matrix(data.x), {"increments": pairs, "memory": traffic})
 
 
 def read(data: Data) -> Step:
-    """From a file that the system has in memory already: each byte read and written once."""
+    """Reading X'X from a file in the system's cache: each byte is read and written once."""
     path = data.folder / "gram.h5"
     write_gram(path, data.gram, Provenance("", "", 0, data.x.shape[0] - 1, data.x.nnz))
     return Step(lambda: read_gram(path), {"memory": 2.0 * data.gram.nbytes}, runs=2)
 
 
 def invert(data: Data) -> Step:
+    """Inverse of G + Λ̃: items³ operations."""
     matrix = data.gram.copy()
     matrix[np.diag_indices(data.items)] += data.penalty
     return Step(lambda: invert_lower(matrix), {"matrix product": float(data.items) ** 3})
 
 
 def packed_invert(data: Data) -> Step:
-    """The same with what all items share apart, and the error estimated."""
+    """Inverse by `PackedGram`, which also removes the common part and estimates the error."""
     packed = PackedGram(data.gram.copy())
     work = {"matrix product": float(data.items) ** 3}
     return Step(lambda: packed.invert(data.penalty), work)
 
 
 def product(rank: int, data: Data) -> Step:
-    """G Y from one triangle: it has to be read once."""
+    """Product G Y from one triangle of G, which has to be read once."""
     packed, (y, _) = data.inverted, data.factors(rank)
     work = {"matrix product": 2.0 * data.items**2 * rank, "memory": FLOAT * data.items**2 / 2}
     return Step(lambda: packed.gram_times(y), work, runs=2)
 
 
 def block_lanczos(data: Data) -> Step:
-    """Its products with G and with its own basis, as often as it has made them."""
+    """Block Lanczos: its products with G and with its own basis, as many as it made."""
     packed, products, rank = PackedGram(data.gram.copy()), [], min(RANK, data.items // 8)
 
     def times(y: np.ndarray) -> np.ndarray:
@@ -219,7 +226,8 @@ def block_lanczos(data: Data) -> Step:
     while columns > size + (restarts - 1) * (size - keep):
         restarts += 1
     with_gram = 2.0 * data.items**2 * columns
-    against_basis = 2 * 2 * 2.0 * data.items * size * columns * 0.75  # twice; it is not always full
+    # orthogonalised twice, against a basis that is three quarters full on average
+    against_basis = 2 * 2 * 2.0 * data.items * size * columns * 0.75
     rotations = restarts * (2.0 * data.items * size * (size + 2 * keep))
     note = f"rank {rank}; {100 * with_gram / (with_gram + against_basis + rotations):.0f} % with G"
     run = partial(top_eigenpairs, packed.gram_times, data.items, rank, np.float32)
@@ -227,7 +235,7 @@ def block_lanczos(data: Data) -> Step:
 
 
 def edlae_iteration(data: Data) -> Step:
-    """One product with C, one with G, and eight of items × rank by rank × rank or transposed."""
+    """EDLAE iteration: a product with C, one with G, eight of items × rank by rank × rank."""
     problem = Problem(data.gram.diagonal().astype(float), data.penalty)
     run = Admm(data.inverted, problem, data.omega, *data.factors(min(RANK, data.items // 8)))
     run.step()
@@ -237,14 +245,15 @@ def edlae_iteration(data: Data) -> Step:
 
 
 def sampled_epoch(data: Data) -> Step:
-    """Products with X and Z read or write a row of a factor per entry; Adam passes over memory.
+    """Epoch of sampled dropout, bounded by memory traffic and by small matrix products.
 
-    X V and X'A with every entry, Z U and Z'(…) with those that are kept; Adam reads four arrays per
-    factor and writes three; V'V, U'U and three products of items × rank by rank × rank per batch.
+    Products with X (X V, X'A) read or write a row of a factor per entry, those with Z (Z U, Z'(…))
+    per kept entry. Adam reads four arrays per factor and writes three. A batch has the products
+    V'V, U'U and three of items × rank by rank × rank.
     """
     rank = 100
     fit = partial(fit_sampled, data.x, rank, P, RIDGE)
-    fit(epochs=1)  # compiled
+    fit(epochs=1)  # so that compilation is not timed
     users, items = data.x.shape
     batches = -(-users // max(1024, min(4096, items // 5)))
     rows = (2 + 2 * (1 - P)) * data.x.nnz * rank * FLOAT
@@ -255,7 +264,7 @@ def sampled_epoch(data: Data) -> Step:
 
 
 def evaluate_full(data: Data) -> Step:
-    """X B reads a row of B per entry of X, the search for the best K reads each score once."""
+    """Evaluation at full rank: X B reads a row of B per entry, the search for K each score."""
     model = FullRank(data.matrix)
     evaluate(model, data.fold_in[:64], data.held_out[:64])
     rows = float(data.fold_in.nnz) * data.items * FLOAT
@@ -264,6 +273,7 @@ def evaluate_full(data: Data) -> Step:
 
 
 def evaluate_low(rank: int, data: Data) -> Step:
+    """Evaluation at low rank: X U reads a row of U per entry; (X U) V' is a matrix product."""
     model = LowRank(*data.factors(rank))
     evaluate(model, data.fold_in[:64], data.held_out[:64])
     scores = data.fold_in.shape[0] * data.items
@@ -277,17 +287,21 @@ def _evaluation(data: Data, model: Any, work: dict[str, float]) -> Step:
 
 
 class Given:
-    """Scores that are there already: what is left is the search for the best."""
+    """Model whose scores are given, so that its evaluation only searches for the best items."""
 
     def __init__(self, matrix: np.ndarray):
         self.matrix = matrix
 
     def scores(self, x: sp.csr_array) -> np.ndarray:
+        """First rows of the given scores, as many as X has."""
         return self.matrix[: x.shape[0]]
 
 
 def best_items(data: Data) -> Step:
-    """Each score read once; the heap's K ln(n/K) replacements are not in the bound."""
+    """Search for the best K items of each user: each score is read once.
+
+    The K ln(n/K) replacements in the heap are not part of the bound.
+    """
     users = min(2000, data.items, data.fold_in.shape[0])
     history = sp.csr_array((users, data.items), dtype=np.float32)
     model = Given(data.matrix[:users])
@@ -314,6 +328,7 @@ STEPS: dict[str, Callable[[Data], Step]] = {
 
 
 def measured(name: str, data: Data) -> dict[str, Any]:
+    """Row of results for one step: its bound, its time, and the ratio of the two."""
     step = STEPS[name](data)
     rates = {kind: RATES[kind](data.items) for kind in step.work}
     bounds = {kind: amount / rates[kind] for kind, amount in step.work.items()}
@@ -351,7 +366,7 @@ def main(items: int, wanted: Sequence[str]) -> None:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """What docs/benchmarks.md shows: each step's share of what the machine can do, by size."""
+    """Table of docs/benchmarks.md: time of each step and the bound's share of it, by size."""
     table = table.astype({"items": int, "seconds": float})
     cells = table.assign(
         of=[f"{row.seconds:.2f} s, {row.share}" for row in table.itertuples()],

@@ -1,15 +1,14 @@
-"""Fit and evaluate linear autoencoders at published sizes, beside a straightforward reference.
+"""Time and memory of fits and evaluations at published sizes, compared with a plain reference.
 
     python benchmarks/models_at_scale.py ml-20m [step ...]
     python benchmarks/models_at_scale.py msd
 
-Data are the generator's, of the published numbers of users, items and interactions, split by the
-published protocol. Every step runs in a process of its own (wall time, peak memory above that of
-the loaded data), ours and the reference one after the other in the same run; before each, the rate
-of a float32 matrix product is measured. Appends to benchmarks/results/models_at_scale.csv.
+The data are generated with the published numbers of users, items and interactions, and split by the
+published protocol. Every step of lindrop and of the reference runs in its own process, one after
+the other, and reports wall time and peak memory. Appends to benchmarks/results/models_at_scale.csv.
 
-The reference is what the public notebooks do, in float32: `(X.T @ X).toarray()`, `np.linalg.inv`,
-dense users × items scores with argpartition, the ADMM with its items³ product.
+The reference does in float32 what the public notebooks do: `(X.T @ X).toarray()`, `np.linalg.inv`,
+dense users × items scores with argpartition, and the ADMM with a product of items³ operations.
 """
 
 import json
@@ -50,48 +49,55 @@ K = 100
 
 
 def load(folder: Path, part: str) -> sp.csr_array:
+    """Interactions of a part that `prepare` saved."""
     return sp.csr_array(sp.load_npz(folder / f"{part}.npz"))
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Wall time of a call, and its result."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
 
 
 def product_rate() -> float:
-    """GFLOP/s of a float32 matrix product, now."""
+    """Current GFLOP/s of a float32 matrix product."""
     a = np.asfortranarray(np.random.default_rng(0).standard_normal((6000, 6000), np.float32))
     return 2 * 6000**3 / min(timed(lambda: blas.sgemm(1.0, a, a))[0] for _ in range(2)) / 1e9
 
 
 def factors(items: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random U and V, items × RANK."""
     u, v = np.random.default_rng(1).standard_normal((2, items, RANK), np.float32) / RANK
     return u, v
 
 
 def item_matrix(items: int) -> np.ndarray:
+    """Random items × items matrix."""
     return np.random.default_rng(1).standard_normal((items, items), np.float32)
 
 
-# Each step: yields once when its data are loaded, then its seconds (and what else it found).
+# a step yields an empty dict once its data are loaded, then its seconds and other results
 Step = Iterator[dict[str, float]]
 
 
 def gram(folder: Path) -> Step:
+    """X'X by lindrop."""
     x = load(folder, "train")
-    gram_matrix(x[:100, :50])  # compiled
+    gram_matrix(x[:100, :50])  # so that compilation is not timed
     yield {}
     yield {"seconds": timed(lambda: gram_matrix(x))[0]}
 
 
 def gram_reference(folder: Path) -> Step:
+    """X'X by SciPy."""
     x = load(folder, "train")
     yield {}
     yield {"seconds": timed(lambda: (x.T @ x).toarray())[0]}
 
 
 def invert(folder: Path) -> Step:
+    """Inverse of G + Λ̃ by lindrop, also as a share of the rate of a matrix product."""
     matrix = gram_matrix(load(folder, "train"))
     matrix[np.diag_indices(len(matrix))] += dropout_penalty(matrix.diagonal(), P, RIDGE)
     rate = product_rate()
@@ -101,6 +107,7 @@ def invert(folder: Path) -> Step:
 
 
 def full_rank(folder: Path) -> Step:
+    """Fit of the full-rank EDLAE by lindrop, X'X included."""
     x = load(folder, "train")
     gram_matrix(x[:100, :50])
     yield {}
@@ -109,6 +116,7 @@ def full_rank(folder: Path) -> Step:
 
 
 def full_rank_reference(folder: Path) -> Step:
+    """Fit of the full-rank EDLAE by the notebook's formula, X'X included."""
     x = load(folder, "train")
     yield {}
 
@@ -125,6 +133,7 @@ def full_rank_reference(folder: Path) -> Step:
 
 
 def edlae_iteration(folder: Path) -> Step:
+    """One iteration of lindrop's ADMM."""
     packed = PackedGram(gram_matrix(load(folder, "train")))
     penalty = dropout_penalty(packed.gram_diagonal, P, RIDGE)
     omega = penalty + automatic_omega(packed.gram_diagonal + penalty)
@@ -136,6 +145,7 @@ def edlae_iteration(folder: Path) -> Step:
 
 
 def edlae_iteration_reference(folder: Path) -> Step:
+    """One iteration of the notebook's ADMM."""
     g = (gram_matrix(load(folder, "train"))).astype(np.float32)
     diagonal = g.diagonal().copy()
     penalty = dropout_penalty(diagonal, P, RIDGE)
@@ -165,10 +175,12 @@ def edlae_iteration_reference(folder: Path) -> Step:
 
 
 def evaluate_full_rank(folder: Path) -> Step:
+    """Evaluation of a random full-rank model by lindrop."""
     yield from _evaluation(folder, lambda items: FullRank(item_matrix(items)))
 
 
 def evaluate_low_rank(folder: Path) -> Step:
+    """Evaluation of a random low-rank model by lindrop."""
     yield from _evaluation(folder, lambda items: LowRank(*factors(items)))
 
 
@@ -181,10 +193,12 @@ def _evaluation(folder: Path, model_of: Callable[[int], Any]) -> Step:
 
 
 def evaluate_full_rank_reference(folder: Path) -> Step:
+    """Evaluation of a random full-rank model by the notebook's code."""
     yield from _reference_evaluation(folder, item_matrix)
 
 
 def evaluate_low_rank_reference(folder: Path) -> Step:
+    """Evaluation of a random low-rank model by the notebook's code."""
     yield from _reference_evaluation(folder, factors)
 
 
@@ -202,7 +216,7 @@ def _reference_evaluation(folder: Path, model_of: Callable[[int], Any]) -> Step:
 
 
 def reference_metrics(b: np.ndarray, x: sp.csr_array, held_out: sp.csr_array) -> None:
-    """The notebook's evaluation of a block of users."""
+    """Compute the metrics of a block of users as the notebook does, and discard them."""
     dense = x.toarray().astype("float32")
     scores = dense.dot(b)
     scores[dense.nonzero()] = -np.inf
@@ -219,7 +233,7 @@ def reference_metrics(b: np.ndarray, x: sp.csr_array, held_out: sp.csr_array) ->
 
 
 def edlae_fit(folder: Path) -> Step:
-    """The whole of a rank-1000 EDLAE: X'X, spectrum, inverse, ADMM to its tolerance, test."""
+    """Whole fit of a rank-1000 EDLAE (X'X, spectrum, inverse, ADMM to tolerance), and a test."""
     x = load(folder, "train")
     gram_matrix(x[:100, :50])
     yield {}
@@ -250,7 +264,7 @@ STEPS = {
 
 
 def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """Both side by side, with their ratios; what docs/benchmarks.md shows."""
+    """Table of docs/benchmarks.md: lindrop and the reference side by side, with their ratios."""
     rows = []
     for (name, step, kernels), pair in measured.groupby(["set", "step", "kernels"], sort=False):
         by = pair.set_index("who")
@@ -271,12 +285,13 @@ def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def resident_gb() -> float:
+    """Current resident memory of this process in GB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
 
 
 def run(name: str, what: str, which: int, folder: Path) -> None:
-    """One step in this process; prints what it measured."""
+    """Run one step in this process and print its results as JSON."""
     step = STEPS[name][what][which](folder)
     next(step)
     loaded = resident_gb()
@@ -285,6 +300,7 @@ def run(name: str, what: str, which: int, folder: Path) -> None:
 
 
 def measured(name: str, what: str, which: int, folder: Path) -> dict[str, Any]:
+    """Row of results for one step, run in a new process; `which` is 1 for the reference."""
     command = [sys.executable, __file__, "--step", name, what, str(which), str(folder)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     row = {"set": name, "step": what, "who": ["lindrop", "reference"][which]}
@@ -294,6 +310,7 @@ def measured(name: str, what: str, which: int, folder: Path) -> dict[str, Any]:
 
 
 def prepare(name: str, folder: Path) -> None:
+    """Generate and split a set, and save the parts that the steps load."""
     parts = split(synthetic_interactions(PRESETS[name], 1), SETS[name])
     for file, part in PARTS.items():
         sp.save_npz(folder / f"{file}.npz", parts.matrix(part), compressed=False)

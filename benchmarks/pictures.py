@@ -1,10 +1,10 @@
-"""The pictures in the README and the docs, from real runs, kept small.
+"""Update of the pictures in the README and the docs from a run, compressed to few colours.
 
     python benchmarks/pictures.py results scorecard pal2020_dropconnect
     python benchmarks/pictures.py results pretorius2018_relu=pretorius2018_mnist
 
-Takes the top of the page results/report/index.html, in Chromium, as `scorecard`, and figures of
-results/figures by their names; a name after = is that of the picture. Writes docs/*.png.
+The name `scorecard` stands for a screenshot of the top of results/report/index.html in Chromium;
+other names are figures in results/figures. A name after = names the picture. Writes docs/*.png.
 """
 
 import io
@@ -21,6 +21,7 @@ SIZE = {"width": 1120, "height": 1010}
 
 
 def page(file: Path) -> bytes:
+    """Screenshot of the top of an HTML page, as PNG."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]

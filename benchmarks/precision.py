@@ -1,10 +1,10 @@
-"""How far are the metrics of fits in float32 from those in float64, and where does that begin?
+"""Differences of ranking metrics between fits in float32 and in float64.
 
     python benchmarks/precision.py [ml-100k.zip]
 
-Every model of the registry that works with X'X, at the middle of its default grid, on the demo set
-and on MovieLens 100K if its file is given; then EASE with λ → 0 where G is singular, which float32
-alone cannot follow and the switch to float64 does. Writes benchmarks/results/precision.csv and
+Compares every model that is fitted from X'X, at the middle of its default grid, on the demo set and
+on MovieLens 100K if its file is given. Then EASE with λ → 0 on data with a singular G, where
+float32 alone fails and the library switches to float64. Writes benchmarks/results/precision.csv and
 precision_sweep.csv and prints both.
 """
 
@@ -31,7 +31,7 @@ from lindrop.workflow.config import checked, load_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-# of one precision: popularity counts, the others know float32 only
+# models with a single precision: popularity only counts, the others support float32 only
 SINGLE = {"popularity", "sampled_dropout", "slim", "wmf"}
 COMPARED = [name for name in CATALOGUE if name not in (*SINGLE, *TORCH)]
 RANK = 100
@@ -39,7 +39,7 @@ LAMBDAS = [100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-6]
 
 
 def default_options(root: Path) -> dict[str, dict[str, Any]]:
-    """The models' grids and solver options of the default configuration."""
+    """Grids and solver options of all models in the default configuration."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
     schema = load_schema(root / "workflow" / "lindrop" / "schemas" / "config.schema.yaml")
     models: dict[str, dict[str, Any]] = checked(config, schema)["models"]
@@ -49,18 +49,19 @@ def default_options(root: Path) -> dict[str, dict[str, Any]]:
 def middle(
     name: str, models: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """The middle point of a model's grid, and the options of its solver."""
+    """Middle point of a model's grid, and the options of its solver."""
     options = models[name]
     point = {axis: values[len(values) // 2] for axis, values in axes(options).items()}
     return point, solver_options(options)
 
 
 def metrics(parts: Split, model: Model) -> np.ndarray:
+    """Test metrics of every user, users × metrics."""
     return evaluate(model, parts.matrix("test/fold_in"), parts.matrix("test/held_out"))
 
 
 def difference(one: np.ndarray, other: np.ndarray) -> float:
-    """Of the means over users, the largest of all metrics."""
+    """Largest absolute difference of any metric's mean over the users."""
     return float(np.max(np.abs(np.nanmean(one - other, axis=0))))
 
 
@@ -71,7 +72,11 @@ def compared(
     options: Mapping[str, Any],
     rank: int = RANK,
 ) -> dict[str, Any]:
-    """A fit in float32 beside float64: stopped by its tolerance, and after as many iterations."""
+    """Row of results for a model: differences between its fits in float32 and in float64.
+
+    `own_stop` is the difference if both fits stop by their tolerance, `difference` that after equal
+    numbers of iterations.
+    """
     narrow, wide = (Training.of(parts.matrix("train"), dtype=t) for t in (np.float32, np.float64))
     chosen = rank if CATALOGUE[name].low_rank else None
     given = parameters(point, options)
@@ -95,7 +100,7 @@ def compared(
 
 
 def float32_alone(data: Training, ridge: float) -> tuple[float, Fit]:
-    """EASE without a look at its error, and that error as it is estimated."""
+    """Estimated error of C, and EASE, both in float32 whatever the error is."""
     gram = data.packed(np.float32)
     gram.invert(np.full(data.items, ridge), np.inf)
     error, scale = gram.error, -1 / gram.inverse_diagonal
@@ -106,7 +111,7 @@ def float32_alone(data: Training, ridge: float) -> tuple[float, Fit]:
 
 
 def sweep(parts: Split) -> Iterator[dict[str, Any]]:
-    """EASE with λ → 0: float32 alone and what the library does, beside float64."""
+    """Yield rows for EASE with λ → 0: float32 alone, and the library's choice, against float64."""
     narrow, wide = (Training.of(parts.matrix("train"), dtype=t) for t in (np.float32, np.float64))
     for ridge in LAMBDAS:
         expected = metrics(parts, fit("ease", wide, ridge=ridge).model)
@@ -115,7 +120,7 @@ def sweep(parts: Split) -> Iterator[dict[str, Any]]:
         try:
             row["error"], alone = float32_alone(narrow, ridge)
             row["float32_alone"] = difference(metrics(parts, alone.model), expected)
-        except Unsolvable:  # a pivot is not even positive
+        except Unsolvable:  # the factorisation met a pivot that is not positive
             row["error"] = row["float32_alone"] = np.nan
         yield row | {
             "used": found.precision,
@@ -124,15 +129,18 @@ def sweep(parts: Split) -> Iterator[dict[str, Any]]:
 
 
 def movielens(path: str) -> Split:
+    """Split of MovieLens 100K, with 150 held-out users."""
     ratings = read_interactions(path, "movielens", min_rating=3.5)
     return split(ratings, Protocol(150, 3.5, 5))
 
 
 def generated(heldout: int, **sizes: int) -> Split:
+    """Split of a generated demo set of the given sizes."""
     return split(synthetic_interactions(recipe_of("demo", **sizes), 1), Protocol(heldout))
 
 
 def written(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write rows to a csv file of benchmarks/results, and print them."""
     table = pd.DataFrame(rows)
     if "p" in table:
         table.insert(2, "p", table.pop("p"))

@@ -1,12 +1,12 @@
-"""What every rule needed at a published size, from the benchmark files that Snakemake wrote.
+"""Time and memory of every rule at published sizes, from the benchmark files of Snakemake.
 
     snakemake --cores 2 --benchmark-extended --configfile benchmarks/scale/msd.yaml -- \
       results/metrics/msd/{edlae,full_edlae}.h5
     python benchmarks/rules_at_scale.py FOLDER ...
 
-Each FOLDER is a clone in which one of benchmarks/scale ran (what of it is up to you: whatever it
-finished is collected). Writes the rows of these sets to benchmarks/results/rules_at_scale.csv and
-prints the tables of docs/performance.md.
+Each FOLDER is a clone in which a configuration of benchmarks/scale was run, in full or in part; all
+finished jobs are collected. Writes the rows of these sets to benchmarks/results/rules_at_scale.csv
+and prints the tables of docs/performance.md.
 """
 
 import ast
@@ -35,13 +35,14 @@ LOW_RANK = {"spectrum", "tune", "fit"}
 
 
 def jobs_of(folder: Path) -> pd.DataFrame:
-    """A line for each job of a run."""
+    """Table of a run with one row per job."""
     files = sorted((folder / "results" / "benchmarks").rglob("*.tsv"))
     frames = [pd.read_csv(file, sep="\t") for file in files]
     return pd.DataFrame([job(folder, row) for frame in frames for _, row in frame.iterrows()])
 
 
 def job(folder: Path, row: pd.Series) -> dict[str, Any]:
+    """Time, memory, requested memory and output size of one job, from its benchmark row."""
     wildcards = ast.literal_eval(row["wildcards"])
     (name,) = (file.name for file in (folder / "results" / "data").iterdir())
     return {
@@ -60,7 +61,7 @@ def job(folder: Path, row: pd.Series) -> dict[str, Any]:
 
 
 def asked_gb(split: Path, row: pd.Series) -> float:
-    """By the formula of today, whatever it was in the run."""
+    """Memory that the current formula requests for a job, which may differ from that of the run."""
     if row["rule_name"] not in {"gram", *LOW_RANK}:
         return float(ast.literal_eval(row["resources"])["mem_mb"]) / 1e3
     rank = RANK if row["rule_name"] in LOW_RANK else 0
@@ -68,7 +69,7 @@ def asked_gb(split: Path, row: pd.Series) -> float:
 
 
 def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Sums over the jobs of a rule and a model, and what the largest of them needed."""
+    """Sums over the jobs of each rule and model, and the needs of the largest job."""
     order = [*FILES, *(rule for rule in jobs["rule"].unique() if rule not in FILES)]
     jobs = jobs.sort_values(
         ["rule", "seconds"], key=lambda by: by.map(order.index) if by.name == "rule" else by
@@ -86,7 +87,7 @@ def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:
 
 
 def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """The longest job of each rule at each size, as docs/performance.md shows it."""
+    """Table of docs/performance.md: the longest job of each rule at each size."""
     cells = measured.assign(
         job=measured["rule"].str.cat(measured["model"].fillna(""), sep=" ").str.strip(),
         needs=[
@@ -108,7 +109,7 @@ def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost_table(measured: pd.DataFrame, name: str) -> pd.DataFrame:
-    """All jobs of a set by rule, the dearest first, as docs/performance.md shows it."""
+    """Table of docs/performance.md: the cost of all jobs of a set by rule, the largest first."""
     rows = measured[measured["set"] == name].sort_values("core_seconds", ascending=False)
     total = rows["core_seconds"].sum()
     return pd.DataFrame(

@@ -1,13 +1,13 @@
-"""SLIM on a share of the items of a generated set of published size, and what all would take.
+"""Time of SLIM on a share of the items of a generated set of published size, scaled to all items.
 
     python benchmarks/slim_fraction.py msd 0.01
     python benchmarks/slim_fraction.py ml-20m 0.01
 
-Liang et al. 2018 left SLIM out on MSD, as too large. The columns solved here are spread evenly over
-the items, so the time of all of them is theirs by the share. Time is the processor's, of all
-threads together: on a machine that does nothing else a fit takes it divided by the cores. The
-penalties are a weak one, which leaves many weights, and a stronger one. Replaces the rows of
-this set in benchmarks/results/slim_fraction.csv and prints the table of docs/benchmarks.md.
+Liang et al. 2018 left SLIM out on MSD because of its size. The columns solved here are spread
+evenly over the items, so the time of all columns is their time divided by their share. Times are
+processor times of all threads together; on an otherwise idle machine, a fit takes this time divided
+by the number of cores. One penalty is weak and leaves many weights, the other is stronger. Replaces
+the rows of this set in benchmarks/results/slim_fraction.csv and prints the table of docs/benchmarks.md.
 """
 
 import sys
@@ -33,11 +33,11 @@ PENALTIES = [Penalty(0.5, 5.0), Penalty(25.0, 500.0)]
 
 
 def measured(gram: np.ndarray, share: float) -> Iterator[dict[str, Any]]:
-    """A row for each penalty."""
+    """Yield a row of results for each penalty."""
     parts = spread(len(gram))
     parts = parts[: max(1, round(share * len(parts)))]
     columns = sum(map(len, parts))
-    list(solve(gram[:9, :9].copy(), spread(9), PENALTIES[0]))  # compiled
+    list(solve(gram[:9, :9].copy(), spread(9), PENALTIES[0]))  # so that compilation is not timed
     for penalty in PENALTIES:
         start = time.process_time()
         weights = sum(rows.nnz for rows, _ in solve(gram, parts, penalty))

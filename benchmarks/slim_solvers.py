@@ -1,4 +1,4 @@
-"""Solvers of SLIM's columns, at the same accuracy on the same X'X.
+"""Speed of several solvers of SLIM's columns, at the same accuracy on the same X'X.
 
     python3.11 -m venv .venv-slim
     .venv-slim/bin/pip install --require-hashes -r requirements.lock
@@ -6,12 +6,12 @@
     export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=workflow
     .venv-slim/bin/python benchmarks/slim_solvers.py
 
-These are the versions that were current on the day after the table was made; it did not record its
-own. Columns spread over the items of a generated set are solved on one core from b = 0, in
-processor time. scikit-learn takes X'X. celer and skglm take a matrix of examples: they get a
-triangular factor of X'X, items × items. Each stops by a rule of its own, so each is run with ever
-smaller tolerances until, in every column, no weight would move by more than ACCURACY; that run is
-reported, and nothing where none gets there in LONGEST seconds. Writes
+The table did not record its versions; those above were current one day after it was made. Columns
+that are spread over the items of a generated set are solved on one core from b = 0, and processor
+time is measured. scikit-learn takes X'X; celer and skglm take a matrix of examples, and get a
+triangular factor of X'X (items × items). Each solver has its own stopping rule, so each is run with
+smaller and smaller tolerances until no weight of any column would move by more than ACCURACY. That
+run is reported; a solver that does not get there within LONGEST seconds has an empty cell. Writes
 benchmarks/results/slim_solvers.csv and prints the table of docs/benchmarks.md.
 """
 
@@ -35,13 +35,15 @@ RECIPE = replace(PRESETS["ml-20m"], users=20_000, items=2_500, interactions=1_50
 COLUMNS = 40
 ACCURACY = 1e-4
 TOLERANCES = [10.0**-k for k in range(2, 11)]
-LONGEST = 15.0  # of a run: no smaller tolerance is tried after that
+LONGEST = 15.0  # seconds of a run after which no smaller tolerance is tried
 PENALTIES = [(1.0, 100.0, True), (20.0, 100.0, True), (20.0, 100.0, False), (20.0, 1000.0, False)]
 
-Solve = Callable[[int, float], np.ndarray]  # a column to a tolerance
+Solve = Callable[[int, float], np.ndarray]  # takes a column and a tolerance, returns its weights
 
 
 def lindrop(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
+    """Solver of lindrop."""
+
     def solve(j: int, tolerance: float) -> np.ndarray:
         weights = np.zeros((1, len(gram)))
         solve_columns(gram, weights, np.array([j]), l1, l2, nonnegative, tolerance)
@@ -51,6 +53,7 @@ def lindrop(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
 
 
 def scikit_learn(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
+    """Solver of scikit-learn that takes X'X."""
     from sklearn.linear_model._cd_fast import enet_coordinate_descent_gram
 
     gram = gram.astype(np.float64)
@@ -58,7 +61,7 @@ def scikit_learn(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> S
     def solve(j: int, tolerance: float) -> np.ndarray:
         own, weights, target = gram[j, j], np.zeros(len(gram)), gram[j].copy()
         column = target.copy()
-        gram[j] = gram[:, j] = target[j] = 0.0  # an item without users is passed over
+        gram[j] = gram[:, j] = target[j] = 0.0  # the solver skips an item without users
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             enet_coordinate_descent_gram(
@@ -72,15 +75,15 @@ def scikit_learn(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> S
 
 
 def with_factor(model_of: Callable[[float, float, bool, float], object]) -> Callable[..., Solve]:
-    """For what takes examples: they are the rows of R with R'R = X'X, but the column itself."""
+    """Solver from a model that takes examples: the rows of R with R'R = X'X, column j set to 0."""
 
     def solver(gram: np.ndarray, l1: float, l2: float, nonnegative: bool) -> Solve:
         size = len(gram)
-        ridge = 1e-6 * np.trace(gram) / size  # of a matrix that may be singular
+        ridge = 1e-6 * np.trace(gram) / size  # makes a singular matrix positive definite
         factor = np.asfortranarray(
             np.linalg.cholesky(gram.astype(np.float64) + ridge * np.eye(size)).T
         )
-        # both mean over examples, and split one strength into two shares
+        # both libraries take a mean over examples, and one strength with a share for l1
         strength, share = (l1 + l2) / size, l1 / (l1 + l2)
 
         def solve(j: int, tolerance: float) -> np.ndarray:
@@ -99,6 +102,7 @@ def with_factor(model_of: Callable[[float, float, bool, float], object]) -> Call
 
 
 def of_celer(strength: float, share: float, nonnegative: bool, tolerance: float) -> object:
+    """Elastic net of celer."""
     import celer
 
     return celer.ElasticNet(
@@ -107,6 +111,7 @@ def of_celer(strength: float, share: float, nonnegative: bool, tolerance: float)
 
 
 def of_skglm(strength: float, share: float, nonnegative: bool, tolerance: float) -> object:
+    """Elastic net of skglm."""
     import skglm
 
     penalty = skglm.penalties.L1_plus_L2(strength, share, positive=nonnegative)
@@ -123,10 +128,10 @@ SOLVERS = {
 
 
 def measured(gram: np.ndarray, name: str, l1: float, l2: float, nonnegative: bool) -> dict:
-    """The run with the largest tolerance that is accurate enough, if there is one."""
+    """Row of results: the run with the largest tolerance that is accurate enough, if any."""
     solve = SOLVERS[name](gram, l1, l2, nonnegative)
     columns = np.linspace(0, len(gram) - 1, COLUMNS).astype(int)
-    solve(0, 0.1)  # compiled
+    solve(0, 0.1)  # so that compilation is not timed
     row = {"solver": name, "l1": l1, "l2": l2, "nonnegative": nonnegative}
     for tolerance in TOLERANCES:
         start = time.process_time()
@@ -145,7 +150,7 @@ def measured(gram: np.ndarray, name: str, l1: float, l2: float, nonnegative: boo
 
 
 def summary_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """Milliseconds of a column by solver and penalties, as docs/benchmarks.md shows them."""
+    """Table of docs/benchmarks.md: milliseconds per column, by solver and penalties."""
     case = [
         f"l1 {row.l1:g}, l2 {row.l2:g}{'' if row.nonnegative else ', any sign'}"
         for row in measured.itertuples()

@@ -1,12 +1,13 @@
-"""EASE by other libraries and by lindrop: seconds, memory, and whether B is the same.
+"""Comparison of EASE in lindrop and in other libraries: time, memory, and equality of B.
 
     PYTHONPATH=benchmarks python -m peers 2000 4000 8000
 
-One generated set for each number of items, with 7.5 users an item and 73 items a user (as ML-20M).
-Every fit is a process of its own, in its library's own environment, one after the other; where
-items are few the whole round is repeated, and the fastest fit of each library counts. Just before
-each fit the machine's matrix products and copies are timed. Replaces these numbers of items in
-benchmarks/results/peers.csv, draws docs/peers.png and prints the tables of docs/benchmarks.md.
+For each number of items a set is generated, with 7.5 users per item and 73 items per user as in
+ML-20M. Fits run one after the other, each in its own process and in the environment of its library.
+With few items the round of all libraries is repeated, and the fastest fit of each library counts.
+Just before each fit, a matrix product and a copy are timed on the machine. Replaces the rows of
+these numbers of items in benchmarks/results/peers.csv, draws docs/peers.png and prints the tables
+of docs/benchmarks.md.
 """
 
 import argparse
@@ -54,12 +55,12 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
     parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="a folder")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--kernels", nargs="+", default=kernels(), help="of OpenBLAS")
-    parser.add_argument("--rounds", type=int, help="more for fewer items, if not given")
-    parser.add_argument("--minutes", type=float, default=30, help="at most, of a fit")
+    parser.add_argument("--kernels", nargs="+", default=kernels(), help="kernels of OpenBLAS")
+    parser.add_argument("--rounds", type=int, help="default: more rounds for fewer items")
+    parser.add_argument("--minutes", type=float, default=30, help="time limit of a fit")
     parser.add_argument("--gigabytes", type=float, default=available_bytes() / 1e9)
     parser.add_argument("--output", type=Path, default=OUTPUT, help="a csv file")
-    parser.add_argument("--drawing", type=Path, default=DRAWING, help="without its ending")
+    parser.add_argument("--drawing", type=Path, default=DRAWING, help="path without suffix")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""The same EASE by every library, each fit in a process of its own, and what was found."""
+"""Fits of the same EASE by every library, each in its own process, and their results."""
 
 import sys
 import tempfile
@@ -19,7 +19,7 @@ from lindrop.data.synthetic.recipe import recipe_of
 
 USERS_PER_ITEM, ITEMS_PER_USER = 7.5, 73
 RIDGE = 500.0  # RecTools' and Cornac's default
-ROUNDS = 16_000  # items in all rounds: few items are measured more often
+ROUNDS = 16_000  # sum of the items over all rounds, so that fewer items get more rounds
 MOST_ROUNDS = 5
 KEY = ["items", "kernels", "library"]
 FOUND = ["seconds", "cpu_seconds", "peak_gb", "before_gb", "holds", "difference", "versions"]
@@ -29,7 +29,7 @@ COLUMNS = [*KEY, "users", "interactions", "threads", *FOUND, "did_not_finish", *
 
 @dataclass(frozen=True)
 class Comparison:
-    """Who is compared, by the interpreter that has the library, and how."""
+    """Settings of a comparison: the interpreter of each library, kernels, threads and limits."""
 
     pythons: dict[str, str | Missing]
     kernels: Sequence[str]
@@ -38,7 +38,7 @@ class Comparison:
     rounds: int | None = None
 
     def of(self, items: int) -> pd.DataFrame:
-        """A row for each library with each of the kernels: its fastest fit."""
+        """Table with the fastest fit of each library for each of the kernels."""
         with tempfile.TemporaryDirectory() as folder:
             rows = pd.DataFrame(self._rows(items, Path(folder)), columns=COLUMNS)
         return fastest(rows).assign(machine=description(self.threads))
@@ -70,7 +70,7 @@ class Comparison:
 
 
 def write_interactions(items: int, file: Path) -> dict[str, int]:
-    """The generator's ML-20M with another number of items, and users in proportion."""
+    """Write generated interactions like ML-20M's with some number of items; return the sizes."""
     users = round(USERS_PER_ITEM * items)
     sizes = {"users": users, "items": items, "interactions": users * ITEMS_PER_USER}
     rows, columns = generate(recipe_of("ml-20m", **sizes), seed=1)
@@ -81,13 +81,13 @@ def write_interactions(items: int, file: Path) -> dict[str, int]:
 
 
 def difference(file: Path, reference: Path) -> float:
-    """The largest difference between two matrices, row by row."""
+    """Largest absolute difference between the matrices in two files, read row by row."""
     a, b = np.load(file, mmap_mode="r"), np.load(reference, mmap_mode="r")
     return max(float(np.abs(one - other).max()) for one, other in zip(a, b, strict=True))
 
 
 def fastest(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of several fits of the same, the fastest; how many there were."""
+    """Fastest fit of every library and setting; `runs` is how many fits there were."""
     order = pd.MultiIndex.from_frame(rows[KEY].drop_duplicates())
     rows = rows.assign(runs=rows.groupby(KEY)["users"].transform("size"))
     best = rows.sort_values("seconds", kind="stable").drop_duplicates(KEY)
@@ -95,6 +95,6 @@ def fastest(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """The new rows in place of the old ones with as many items."""
+    """Old results, with the rows of the numbers of items in `new` replaced by the new rows."""
     kept = old[~old["items"].isin(new["items"])]
     return pd.concat([kept, new] if len(kept) else [new]).sort_values("items", kind="stable")

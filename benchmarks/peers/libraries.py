@@ -1,4 +1,4 @@
-"""Who is compared, and an environment for each."""
+"""The compared libraries, and the Python environment of each."""
 
 import subprocess
 import sys
@@ -7,14 +7,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = Path(__file__).parent / "environments"
-PYTORCH = ROOT / "requirements-deep.in"  # without a hash: it has another build for every machine
+PYTORCH = ROOT / "requirements-deep.in"  # without hashes, as machines need different builds
 PYTORCH_NEEDS = ROOT / "requirements-deep.txt"
 PIP = ["-m", "pip", "install", "-qq", "--disable-pip-version-check"]
 
 
 @dataclass(frozen=True)
 class Library:
-    """`lock` names its environment's packages; without one it runs in this project's own."""
+    """A library; `lock` is the lock file of its environment, None for the project's own."""
 
     title: str
     lock: str | None = None
@@ -34,13 +34,13 @@ REFERENCE, OURS = "numpy", "lindrop"
 
 @dataclass(frozen=True)
 class Missing:
-    """In place of an interpreter: why there is none."""
+    """Replaces the interpreter of a library that could not be installed, with the reason."""
 
     reason: str
 
 
 def interpreter(name: str, folder: Path) -> str | Missing:
-    """The Python with this library; its environment is made where it is not there or outdated."""
+    """Python interpreter with a library; creates its environment if missing or out of date."""
     library = LIBRARIES[name]
     if library.lock is None:
         return sys.executable
@@ -62,18 +62,21 @@ def interpreter(name: str, folder: Path) -> str | Missing:
 
 
 def newest(files: list[Path]) -> float:
+    """Latest time of modification of any file."""
     return max(file.stat().st_mtime for file in files)
 
 
 def listed(files: list[Path]) -> list[str]:
+    """Arguments of pip to install from requirement files."""
     return [part for file in files for part in ("-r", str(file))]
 
 
 def run(command: list[str]) -> None:
+    """Run a command; its error carries what it wrote to stderr."""
     subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True)
 
 
 def complaint(said: str) -> str:
-    """The last line about an error: pip has hints after it."""
+    """Last line of pip's output that reports an error; hints may follow it."""
     lines = said.strip().splitlines() or ["no reason given"]
     return ([line for line in lines if line.lower().startswith("error")] or lines)[-1][:200]

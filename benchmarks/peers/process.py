@@ -1,4 +1,4 @@
-"""One measurement in a process of its own, with a limit for its time and for its memory."""
+"""Measurements in a separate process with limits on time and memory."""
 
 import json
 import resource
@@ -12,12 +12,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Limits:
+    """Limits of a process: wall time and memory."""
+
     seconds: float
     memory: float  # bytes
 
 
 def measured(command: list[str], env: Mapping[str, str], limits: Limits) -> dict[str, Any]:
-    """What the command reports in its last line, or why there is nothing: `did_not_finish`."""
+    """Report that a command prints as JSON in its last line.
+
+    If the command fails, the report is its reason, `did_not_finish`.
+    """
 
     def limit_memory() -> None:
         most = int(limits.memory)
@@ -41,6 +46,7 @@ def measured(command: list[str], env: Mapping[str, str], limits: Limits) -> dict
 
 
 def reason(done: subprocess.CompletedProcess[str]) -> str:
+    """Why a process failed: its signal, its last words or its exit code."""
     if done.returncode < 0:
         return f"ended by {signal.Signals(-done.returncode).name}"
     said = done.stderr.strip().splitlines()
@@ -48,4 +54,5 @@ def reason(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def script(name: str) -> str:
+    """Path of a script in the folder fits."""
     return str(Path(__file__).parent / "fits" / f"{name}.py")

@@ -1,4 +1,4 @@
-"""What was measured, as tables and as a drawing."""
+"""Results of the comparison as tables and as a figure."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MARKERS = "os^vDP"
 
 
 def time_table(results: pd.DataFrame) -> pd.DataFrame:
-    """Seconds and peak memory by number of items; in brackets, how many times ours."""
+    """Table of seconds and peak memory by number of items; in brackets, relative to lindrop."""
     rows = []
     for (kernels, library), measured in results.groupby(["kernels", "library"], sort=False):
         row = {"kernels": kernels, "library": LIBRARIES[str(library)].title}
@@ -26,6 +26,7 @@ def time_table(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def cell(one: Any, ours: pd.DataFrame) -> str:
+    """Time and memory of one fit as text, with its ratios to lindrop's fit in `ours`."""
     if pd.isna(one.seconds):
         return f"did not finish: {one.did_not_finish}"
     if one.library == OURS or ours["seconds"].isna().all():
@@ -35,7 +36,7 @@ def cell(one: Any, ours: pd.DataFrame) -> str:
 
 
 def library_table(results: pd.DataFrame) -> pd.DataFrame:
-    """Versions, how time and memory grow with m items, how far B is from the one in float64."""
+    """Table of versions, growth of time and memory with m items, and error of B, by library."""
     rows = []
     for library, measured in results.dropna(subset="seconds").groupby("library", sort=False):
         far = measured["difference"].max()
@@ -53,7 +54,7 @@ def library_table(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def machine_table(results: pd.DataFrame) -> pd.DataFrame:
-    """What the machine did just before the fits: the range shows how quiet it was."""
+    """Table of the machine's rates just before the fits; a narrow range means an idle machine."""
     rows = [
         {
             "machine": machine,
@@ -70,11 +71,12 @@ def machine_table(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def span(values: pd.Series) -> str:
+    """Range of values as text, such as `90 to 110`."""
     return f"{values.min():.0f} to {values.max():.0f}"
 
 
 def power(measured: pd.DataFrame, value: str) -> str:
-    """Of the number of items, as which the values grow: the slope of a line through logarithms."""
+    """Growth with the number of items m, such as `m^2.7`: the slope of a line in logarithms."""
     if len(measured) < 2:
         return ""
     slope = np.polyfit(np.log(measured["items"]), np.log(measured[value]), 1)[0]
@@ -82,7 +84,7 @@ def power(measured: pd.DataFrame, value: str) -> str:
 
 
 def draw(results: pd.DataFrame, files: FigureFiles) -> None:
-    """Time with each of the kernels, and memory, against the number of items."""
+    """Draw time (a panel for each of the kernels) and memory against the number of items."""
     kernels = list(dict.fromkeys(results["kernels"]))
     figure, axes = panels(len(kernels) + 1, height=3.8)
     for ax, kernel in zip(axes, kernels, strict=False):

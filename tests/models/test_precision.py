@@ -111,7 +111,7 @@ def test_a_job_whose_retry_gets_more_memory_ends_instead(ridge, monkeypatch):
     monkeypatch.setattr(precision, "retry_gets_more", lambda needed: needed > 1000)
     data = Training.of(SINGULAR["two items alike"])
     assert inverted(data, np.full(40, 100.0)).dtype == np.float32
-    with pytest.raises(UserError, match=r"float64 needs 0\.0 GB, .* next attempt asks") as caught:
+    with pytest.raises(UserError, match=r"float64 needs 0\.0 GB, .* next attempt gets") as caught:
         inverted(data, np.full(40, ridge))
     assert not isinstance(caught.value, Unsolvable), "the point would be left out"
 

@@ -83,7 +83,7 @@ def test_ranks_stay_below_the_number_of_items():
     assert usable_ranks([50, 10, 10, 200], 60) == [10, 50]
     assert usable_ranks([59, 60], 60) == [59]
     with pytest.raises(
-        UserError, match="rank 10 at most, no rank is below that: set a smaller"
+        UserError, match="rank 10 at most, and no configured rank is below that: set a smaller"
     ) as caught:
         usable_ranks([10, 50], 10)
     assert "\n" not in str(caught.value)

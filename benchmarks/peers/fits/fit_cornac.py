@@ -1,4 +1,4 @@
-"""Cornac: from tuples of user, item and rating, as a Dataset; `posB=False` is EASE."""
+"""EASE of Cornac, fitted to its Dataset of (user, item, rating); `posB=False` allows any sign."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""LensKit: from a table of users and items, as a Dataset."""
+"""EASE of LensKit, fitted to its Dataset made from a table of users and items."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""lindrop: from a matrix, which it takes as it is."""
+"""EASE of lindrop, fitted to the sparse matrix of interactions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""EASE as its paper prints it, in NumPy and float64: what all others are compared with."""
+"""EASE in NumPy and float64 as its paper prints it, the reference of the comparison."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""RecPack: from a matrix, which it takes as it is."""
+"""EASE of RecPack, fitted to the sparse matrix of interactions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""RecTools: from a table of users, items, weights and times, as a Dataset."""
+"""EASE of RecTools, fitted to its Dataset made from a table of users, items, weights and times."""
 
 from typing import Any
 

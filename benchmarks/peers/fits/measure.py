@@ -1,8 +1,8 @@
-"""One fit of EASE in this process: how long it takes, how much memory, and its B.
+"""Measurement of one fit of EASE in this process: its time, its peak memory and its B.
 
     python fit_LIBRARY.py INTERACTIONS.npz RIDGE B.npy
 
-prints one line of JSON. Needs NumPy and SciPy alone, which every library's environment has.
+Prints one line of JSON. Needs only NumPy and SciPy, which every library's environment has.
 """
 
 import json
@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-SMALL = (100, 20)  # users × items of the fit before, which compiles, loads and starts threads
+SMALL = (100, 20)  # users × items of a first fit, which compiles code and starts threads
 
 
 class Peer(NamedTuple):
     """A library as its users call it; only `fit` is measured.
 
-    `matrix` gives B and, for each of its rows, which column of X that is.
+    `matrix` returns B and, for each of its rows, the index of the item's column in X.
     """
 
     packages: list[str]
@@ -32,6 +32,7 @@ class Peer(NamedTuple):
 
 
 def measure(peer: Peer) -> None:
+    """Fit EASE as the command line says, save B, and print the measurements as JSON."""
     interactions, ridge, output = Path(sys.argv[1]), float(sys.argv[2]), Path(sys.argv[3])
     random = np.random.default_rng(0)
     peer.fit(peer.prepare(sp.csr_matrix(random.random(SMALL) < 0.5, dtype=np.float32)), ridge)
@@ -45,7 +46,7 @@ def measure(peer: Peer) -> None:
     matrix, columns = peer.matrix(model)
     report = {
         "seconds": round(seconds, 3),
-        "cpu_seconds": round(worked, 3),  # of all threads
+        "cpu_seconds": round(worked, 3),  # sum over all threads
         "peak_gb": round(peak, 3),
         "before_gb": round(before, 3),
         "holds": str(matrix.dtype),
@@ -56,11 +57,12 @@ def measure(peer: Peer) -> None:
 
 
 def forget_peak() -> None:
-    """What preparing the data took is not the fit's: Linux starts the peak again from here."""
+    """Reset Linux's record of peak memory, so that it excludes the preparation of the data."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def memory_gb(field: str) -> float:
+    """Memory of this process in GB, from a field of /proc/self/status."""
     (line,) = (
         line
         for line in Path("/proc/self/status").read_text().splitlines()
@@ -70,7 +72,7 @@ def memory_gb(field: str) -> float:
 
 
 def save(path: Path, matrix: Any, columns: np.ndarray) -> None:
-    """B in float32, its rows and columns in the order of the columns of X."""
+    """Write B in float32, with rows and columns in the order of the columns of X."""
     dense = matrix.toarray() if sp.issparse(matrix) else matrix
     order = np.argsort(columns)
     np.save(path, np.asarray(dense, np.float32)[order][:, order])

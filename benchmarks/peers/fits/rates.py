@@ -1,4 +1,4 @@
-"""What this machine does just now: a float32 matrix product in GFLOP/s, a copy in GB/s, as JSON."""
+"""Current rates of this machine as JSON: a float32 matrix product in GFLOP/s, a copy in GB/s."""
 
 import json
 import time
@@ -10,7 +10,7 @@ SIZE, ENTRIES = 2000, 20_000_000
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The best of three."""
+    """Shortest wall time of three calls."""
     taken = []
     for _ in range(3):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Every claim and erratum with its checks and the verdict that follows from them."""
+"""Assessment of claims and errata: their checks, and the verdict that follows from them."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,13 +17,15 @@ Entry = TypeVar("Entry", Claim, Erratum)
 
 @dataclass(frozen=True)
 class Assessed(Generic[Entry]):
+    """A claim or erratum with its checks and verdict."""
+
     entry: Entry
     checks: tuple[Check, ...]
     verdict: Verdict
 
     @property
     def telling(self) -> Check | None:
-        """The check to show where there is room for one: the first that fails, else the first."""
+        """The check to show in a summary: the first that fails, else the first; None if none."""
         return next(
             (check for check in self.checks if not check.holds), next(iter(self.checks), None)
         )
@@ -31,12 +33,14 @@ class Assessed(Generic[Entry]):
 
 @dataclass(frozen=True)
 class AssessedPaper:
+    """A paper with all its claims and errata assessed."""
+
     paper: Paper
     claims: tuple[Assessed[Claim], ...]
     errata: tuple[Assessed[Erratum], ...]
 
     def errata_of(self, claim: Claim) -> tuple[str, ...]:
-        """The errata whose checks decide on the claim, too."""
+        """Ids of the errata that share a check with the claim."""
         return tuple(
             erratum.entry.id
             for erratum in self.errata
@@ -45,6 +49,7 @@ class AssessedPaper:
 
     @property
     def counts(self) -> Counter[Verdict]:
+        """Number of the paper's claims by verdict."""
         return Counter(claim.verdict for claim in self.claims)
 
 
@@ -94,5 +99,5 @@ def _refuse_loose(claim: Claim, checks: Sequence[Check]) -> None:
 
 
 def total(papers: Iterable[AssessedPaper]) -> Counter[Verdict]:
-    """How many claims have which verdict."""
+    """Number of claims by verdict over all papers."""
     return sum((paper.counts for paper in papers), Counter())

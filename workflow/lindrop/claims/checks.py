@@ -1,7 +1,8 @@
-"""One comparison of a computed number with what a paper's claim asks of it.
+"""Checks: comparisons of a computed number with the number that a paper's claim requires.
 
-A claim has one check or several. Its `form` tells whether the claim is taken as printed or as
-corrected, its `data` on what it was computed; whether it holds is computed, never stated.
+A claim has one or more checks. The `form` of a check says whether it tests the claim as printed or
+as corrected, and its `data` on which data it was computed. Whether a check holds is computed, also
+when a file of checks is read.
 """
 
 import math
@@ -14,10 +15,10 @@ from lindrop.base.arrays import Matrix
 
 Form = Literal["as printed", "corrected"]
 Data = Literal[
-    "none",  # mathematics, or the paper's own random recipe
-    "published",  # the set that the paper used
-    "other",  # a real set in its place
-    "synthetic",  # a generated set in its place
+    "none",  # no dataset: mathematics, or random data made as the paper says
+    "published",  # the dataset that the paper used
+    "other",  # another real dataset
+    "synthetic",  # a generated dataset in place of a real one
 ]
 Relation = Literal["equal to", "at most", "at least"]
 PRINTED: Form = "as printed"
@@ -26,9 +27,12 @@ CORRECTED: Form = "corrected"
 
 @dataclass(frozen=True)
 class Check:
-    """`computed` is `relation` `expected`, within an absolute `tolerance`."""
+    """Check that `computed` is (equal to, at most, at least) `expected`, within `tolerance`.
 
-    claim: str  # its id within its paper, as in theorem_2_4
+    The tolerance is absolute.
+    """
+
+    claim: str  # id of the claim within its paper, such as theorem_2_4
     what: str  # what was computed, in words
     computed: float
     relation: Relation
@@ -39,7 +43,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """False for what is not a number."""
+        """Whether the relation holds within the tolerance; false if `computed` is NaN."""
         excess = self.computed - self.expected
         if self.relation == "at most":
             return bool(excess <= self.tolerance)
@@ -49,11 +53,12 @@ class Check:
 
     @property
     def known(self) -> bool:
-        """Whether a number was computed at all."""
+        """Whether `computed` is a finite number."""
         return math.isfinite(self.computed)
 
     @property
     def verdict(self) -> str:
+        """`holds` or `fails`."""
         return "holds" if self.holds else "fails"
 
 
@@ -66,6 +71,7 @@ def equal(
     form: Form = PRINTED,
     data: Data = "none",
 ) -> Check:
+    """Check that `computed` equals `expected` within an absolute tolerance."""
     return Check(claim, what, float(computed), "equal to", float(expected), tolerance, form, data)
 
 
@@ -78,6 +84,7 @@ def at_most(
     form: Form = PRINTED,
     data: Data = "none",
 ) -> Check:
+    """Check that `computed` exceeds `expected` by no more than the tolerance."""
     return Check(claim, what, float(computed), "at most", float(expected), tolerance, form, data)
 
 
@@ -90,9 +97,10 @@ def at_least(
     form: Form = PRINTED,
     data: Data = "none",
 ) -> Check:
+    """Check that `computed` falls below `expected` by no more than the tolerance."""
     return Check(claim, what, float(computed), "at least", float(expected), tolerance, form, data)
 
 
 def relative_distance(found: Matrix, wanted: Matrix) -> float:
-    """‖found − wanted‖ relative to ‖wanted‖ (Frobenius)."""
+    """‖found − wanted‖ / ‖wanted‖ in the Frobenius norm."""
     return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))

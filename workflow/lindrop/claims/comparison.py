@@ -1,4 +1,4 @@
-"""What was measured beside what a paper prints, for the page: never mixed."""
+"""Data of a table that shows measured numbers next to a paper's, in separate columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Number:
-    """A mean; of a measured one the standard error and, on the paper's data, the printed mean."""
+    """A mean; if measured, its standard error, and on the paper's data the printed mean too."""
 
     mean: float
     stderr: float | None = None
@@ -15,18 +15,18 @@ class Number:
 
 @dataclass(frozen=True)
 class Column:
-    """Numbers of one dataset; `kind` says whether its numbers are ours, and on which data."""
+    """Numbers on one dataset; `kind` says in words where they come from."""
 
     dataset: str
     kind: str
     measured: bool
     numbers: Mapping[str, Mapping[str, Number]]  # by model and metric
-    chosen: Mapping[str, str]  # by model
+    chosen: Mapping[str, str]  # chosen parameters by model
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The models of a table in its order, as (row, id, title), its metrics by id, its columns."""
+    """A table: its models as (row, id, title) in order, its metric names by id, and its columns."""
 
     models: tuple[tuple[str, str, str], ...]
     metrics: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What the page shows of a claim or an erratum: its checks by file, and links to what belongs."""
+"""Views of claims and errata for the page of results: checks by file, links to related items."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ DATA = {
     "none": "none needed",
     "published": "the paper's",
     "other": "other real data",
-    "synthetic": "generated, decides nothing",
+    "synthetic": "generated, no evidence",
 }
 FIXED = "\N{NO-BREAK SPACE}"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -31,13 +31,14 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Evidence:
-    """The checks of one claim or erratum."""
+    """A claim or erratum of a paper, with its checks as the page shows them."""
 
     paper: str
     assessed: Assessed[Claim] | Assessed[Erratum]
 
     @property
     def anchor(self) -> str:
+        """Address of the claim on the page, `<paper>/<claim>`."""
         return f"{self.paper}/{self.assessed.entry.id}"
 
     @property
@@ -48,16 +49,17 @@ class Evidence:
 
     @property
     def known(self) -> list[Check]:
-        """The checks that gave a number."""
+        """Checks that computed a finite number."""
         return [check for check in self.assessed.checks if check.known]
 
     @property
     def held(self) -> int:
+        """Number of checks that hold."""
         return sum(check.holds for check in self.known)
 
     @property
     def tally(self) -> str:
-        """How many checks hold, by form where there are two."""
+        """How many checks hold, such as `3 of 4`; per form if there are checks of both forms."""
         forms = [
             (form, [check.holds for check in self.known if check.form == form])
             for form in (PRINTED, CORRECTED)
@@ -68,23 +70,24 @@ class Evidence:
 
     @property
     def share(self) -> float:
-        """Of the checks that hold; above 1 where there are none, to be sorted last."""
+        """Share of the checks that hold; 2 for a claim without checks, which sorts it last."""
         return self.held / len(self.known) if self.known else 2.0
 
     def telling(self, form: Form) -> Check | None:
-        """The check to show of a form: as printed one that fails, if there is one."""
+        """The one check of a form to show: the first that fails, else the first; None if none."""
         checks = [check for check in self.assessed.checks if check.form == form]
         failing = (check for check in checks if not check.holds)
         return next(failing, next(iter(checks), None))
 
     @property
     def pair(self) -> list[tuple[Form, Check | None]]:
+        """The check to show of the printed form and of the corrected form."""
         return [(form, self.telling(form)) for form in (PRINTED, CORRECTED)]
 
 
 @dataclass(frozen=True)
 class ClaimView(Evidence):
-    """A claim with its errata and with those of its figures and tables that this run made."""
+    """A claim with its errata, and the ids of its figures and tables that this run made."""
 
     assessed: Assessed[Claim]
     errata: tuple[Assessed[Erratum], ...]
@@ -94,7 +97,7 @@ class ClaimView(Evidence):
 
 @dataclass(frozen=True)
 class ErratumView(Evidence):
-    """An erratum with the claims that rest on the same checks."""
+    """An erratum with the claims that share a check with it."""
 
     assessed: Assessed[Erratum]
     claims: tuple[Claim, ...]
@@ -102,17 +105,20 @@ class ErratumView(Evidence):
 
 @dataclass(frozen=True)
 class PaperView:
+    """A paper with the views of its claims and errata."""
+
     source: AssessedPaper
     claims: tuple[ClaimView, ...]
     errata: tuple[ErratumView, ...]
 
     @property
     def short(self) -> str:
+        """Short name of the paper, such as `Pal 2020`."""
         return paper_of(self.source.paper.id)
 
 
 def view(paper: AssessedPaper, figures: Sequence[str], tables: Sequence[str]) -> PaperView:
-    """Of the named figures and tables a claim links those that are its own."""
+    """View of a paper; its claims link those of their figures and tables that are in the lists."""
     claims = tuple(
         ClaimView(
             paper.paper.id,
@@ -135,7 +141,7 @@ def view(paper: AssessedPaper, figures: Sequence[str], tables: Sequence[str]) ->
 
 
 def shown(value: float) -> str:
-    """Four digits as a reader writes them: 0.25, −3.1 × 10⁻⁷."""
+    """Number as text with four digits, such as `0.25` or `−3.1 × 10⁻⁷`; `–` if not finite."""
     if not math.isfinite(value):
         return MISSING
     digits, _, power = number(value).replace("-", "−", value < 0).partition("e")
@@ -146,6 +152,6 @@ def shown(value: float) -> str:
 
 
 def asked(check: Check) -> str:
-    """Such as `at most 0.2 ± 0.05`."""
+    """What a check requires of its number, such as `at most 0.2 ± 0.05`."""
     tolerance = f"{FIXED}±{FIXED}{shown(check.tolerance)}" if check.tolerance else ""
     return f"{check.relation} {shown(check.expected)}{tolerance}"

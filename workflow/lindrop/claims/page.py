@@ -1,4 +1,4 @@
-"""results/report/*.html: everything of a run, of one paper or of the datasets alone, as one file."""
+"""The pages of results, results/report/*.html: of a run, a paper or the datasets, each one file."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ from lindrop.claims.verdicts import MEANING, Verdict
 
 @dataclass(frozen=True)
 class Content:
-    """What the page shows, as plain data."""
+    """Everything that the page shows."""
 
     papers: Sequence[AssessedPaper]
     figures: Sequence[Figure]
@@ -34,13 +34,13 @@ class Content:
 
 
 def generated(config: Mapping[str, Any]) -> set[str]:
-    """The datasets of a configuration that are no real ones."""
+    """Names of the datasets of a configuration that are generated."""
     datasets = config.get("datasets", {})
     return {name for name, entry in datasets.items() if entry["source"]["format"] == "synthetic"}
 
 
 def render(content: Content, templates: Path) -> str:
-    """By <templates>/page.html.j2; every text is escaped, style and script are the project's."""
+    """HTML of the page, from page.html.j2, page.css and page.js; all texts are escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         autoescape=True,
@@ -61,7 +61,7 @@ def render(content: Content, templates: Path) -> str:
 
 
 def _digest(script: str) -> str:
-    """By which the page allows this script and no other."""
+    """Hash by which the page's content security policy allows this script and no other."""
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
@@ -98,7 +98,7 @@ def _kinds(papers: Sequence[PaperView]) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """Such as `2 h 5 min`, `3 min 20 s` or `4.5 s`."""
+    """Duration as text, such as `2 h 5 min`, `3 min 20 s` or `4.5 s`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

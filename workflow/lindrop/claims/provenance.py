@@ -1,4 +1,4 @@
-"""How the results were made: versions, machine, and what every rule cost."""
+"""Provenance of the results: versions, machine, and the time and memory of every rule."""
 
 import importlib.metadata
 import os
@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True)
 class Cost:
-    """What the jobs of one rule took together; of memory, what the largest one took."""
+    """Total time of the jobs of one rule, and the largest memory of any of them."""
 
     rule: str
     jobs: int
@@ -36,6 +36,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Provenance:
+    """When, with which versions, on which machine and at which cost the results were made."""
+
     made: str
     versions: dict[str, str]
     machine: dict[str, str]
@@ -43,6 +45,7 @@ class Provenance:
 
     @property
     def total(self) -> Cost:
+        """Total time of all rules, and the largest memory of any job."""
         return Cost(
             "all rules",
             sum(cost.jobs for cost in self.costs),
@@ -53,13 +56,14 @@ class Provenance:
 
 
 def provenance(benchmarks: Path) -> Provenance:
+    """Provenance as of now, with costs from Snakemake's benchmark files in a folder."""
     return Provenance(
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", versions(), machine(), costs(benchmarks)
     )
 
 
 def versions() -> dict[str, str]:
-    """Version of Python, of lindrop with its commit, and of the packages that are installed."""
+    """Versions of Python, of lindrop (with its commit) and of the installed packages, by name."""
     commit = _commit(REPOSITORY)
     found = {"python": platform.python_version()}
     found["lindrop"] = f"{VERSION}, commit {commit}" if commit else VERSION
@@ -72,7 +76,7 @@ def versions() -> dict[str, str]:
 
 
 def _commit(folder: Path) -> str:
-    """The commit of a clone or of a copy that rules/home.smk made; nothing where there is none."""
+    """Commit of a clone, or of a copy that rules/home.smk made; empty if there is none."""
     if re.fullmatch("[0-9a-f]{40}", folder.name):
         return folder.name[:7]
     if not (folder / ".git").exists():
@@ -86,6 +90,7 @@ def _commit(folder: Path) -> str:
 
 
 def machine() -> dict[str, str]:
+    """CPU, cores, memory, operating system and BLAS of this machine, as texts."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "CPU": _cpu(),
@@ -106,13 +111,13 @@ def _cpu() -> str:
 
 
 def _blas() -> str:
-    """What NumPy was built with."""
+    """Name and version of the BLAS library of NumPy."""
     built: Any = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return f"{built['name']} {built['version']}"
 
 
 def costs(folder: Path) -> tuple[Cost, ...]:
-    """From <folder>/<rule>.tsv and <folder>/<rule>/**/*.tsv, by the rule's name."""
+    """Cost of every rule, sorted by name, from <folder>/<rule>.tsv and <folder>/<rule>/**/*.tsv."""
     jobs: dict[str, list[pd.DataFrame]] = {}
     for rule, file in _benchmarks(folder):
         numbers = pd.read_csv(file, sep="\t", na_values=["-"])

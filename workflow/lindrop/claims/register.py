@@ -1,4 +1,4 @@
-"""config/claims/<paper>.yaml: what each paper says, and which checks decide it."""
+"""Register of claims and errata, config/claims/<paper>.yaml: statements, and checks that decide."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SCHEMA = Path(__file__).parents[1] / "schemas" / "claims.schema.yaml"
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper; its fields are described in schemas/claims.schema.yaml."""
+    """A claim of a paper; its fields are described in schemas/claims.schema.yaml."""
 
     paper: str
     id: str
@@ -26,19 +26,19 @@ class Claim:
     tolerance: float
     figures: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
-    run: str = "make"  # what decides it
-    mended: str | None = None
-    opposite: str | None = None
+    run: str = "make"  # command that computes its checks
+    mended: str | None = None  # corrected form of a claim that is wrong as printed
+    opposite: str | None = None  # what holds instead, if that contradicts the claim
 
     @property
     def right(self) -> str | None:
-        """What is so where the claim as printed is not."""
+        """The statement that holds if the claim fails as printed; None if the register has none."""
         return self.mended or self.opposite
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """What a paper prints and what is right."""
+    """An error of a paper: the printed form, the corrected form, and the checks that show it."""
 
     paper: str
     id: str
@@ -50,6 +50,8 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Paper:
+    """A paper with its claims and errata."""
+
     id: str
     title: str
     authors: str
@@ -59,19 +61,19 @@ class Paper:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """The names of all files that decide something, once each, in the claims' order."""
+        """Names of all check files of the paper, each once, claims before errata."""
         entries: tuple[Claim | Erratum, ...] = (*self.claims, *self.errata)
         return tuple(dict.fromkeys(name for entry in entries for name in entry.checks))
 
 
 def read_papers(files: Iterable[str | Path], schema: str | Path) -> list[Paper]:
-    """In the given order."""
+    """Papers from their claim files, in the order of `files`."""
     rules = read_yaml(schema)
     return [read_paper(Path(file), rules) for file in files]
 
 
 def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
-    """A paper's claims; UserError where the file does not follow the schema."""
+    """Paper from its claim file; UserError if the file violates the schema."""
     content = read_yaml(file)
     for error in jsonschema.Draft202012Validator(schema).iter_errors(content):
         where = ".".join(map(str, error.absolute_path)) or "the file"

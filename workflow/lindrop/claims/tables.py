@@ -1,4 +1,4 @@
-"""results/scorecard.csv for programs and results/scorecard.md for readers."""
+"""The scorecard of all claims: results/scorecard.csv and results/scorecard.md."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from lindrop.claims.verdicts import MEANING, WRONG, Verdict
 
 
 def scorecard(papers: Iterable[AssessedPaper]) -> pd.DataFrame:
-    """One line per claim, in the papers' order."""
+    """Table with one row per claim, in the order of the papers."""
     return pd.DataFrame([line for paper in papers for line in _lines(paper)])
 
 
@@ -38,13 +38,16 @@ def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
 
 
 def right_of(claim: Assessed[Claim]) -> str:
-    """What is so instead, where numbers bear out that and not the claim as printed."""
+    """What holds instead of a claim that is wrong as printed, if all its corrected checks hold.
+
+    Empty for any other claim.
+    """
     borne_out = all(check.holds for check in claim.checks if check.form == CORRECTED)
     return (claim.entry.right or "") if claim.verdict in WRONG and borne_out else ""
 
 
 def described(check: Check) -> str:
-    """Such as `gap (as printed): 0.3, at most 0.2 ± 0.05: fails`."""
+    """Check as one line, such as `gap (as printed): 0.3, at most 0.2 ± 0.05: fails`."""
     bound = f"{check.relation} {number(check.expected)}"
     if check.tolerance:
         bound += f" ± {check.tolerance:.2g}"
@@ -52,12 +55,12 @@ def described(check: Check) -> str:
 
 
 def number(value: float) -> str:
-    """Four digits, as text."""
+    """Number as text with four significant digits."""
     return f"{value:.4g}"
 
 
 def markdown(papers: Sequence[AssessedPaper]) -> str:
-    """Counts first, then a table per paper."""
+    """Scorecard in Markdown: the number of claims by verdict, then a table per paper."""
     counts = pd.DataFrame(
         [
             {"paper": paper.paper.title} | {verdict: paper.counts[verdict] for verdict in Verdict}

@@ -1,4 +1,4 @@
-"""From the checks of a claim to its verdict: numbers decide, nobody types one in."""
+"""Verdicts on claims, computed from the numbers of their checks."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -7,7 +7,7 @@ from lindrop.claims.checks import CORRECTED, PRINTED, Check
 
 
 class Verdict(StrEnum):
-    """In the order in which a summary counts them."""
+    """Verdicts on a claim, in the order in which summaries list them."""
 
     REPRODUCED = "reproduced"
     IN_SHAPE = "reproduced in shape"
@@ -20,10 +20,10 @@ class Verdict(StrEnum):
 MEANING = {
     Verdict.REPRODUCED: "holds as printed",
     Verdict.IN_SHAPE: "its orderings and trends hold on real data other than the paper's",
-    Verdict.CORRECTED: "wrong as printed, right in the corrected form beside it",
-    Verdict.REFUTED: "wrong as printed: what is so instead denies it, or nothing mends it",
-    Verdict.OTHERWISE: "its orderings or trends are not those of the real data used here",
-    Verdict.NOT_RUN: "needs other data, packages or sizes; each says what to run",
+    Verdict.CORRECTED: "wrong as printed; its corrected form holds",
+    Verdict.REFUTED: "wrong as printed; its opposite holds, or no corrected form does",
+    Verdict.OTHERWISE: "its orderings or trends differ on the real data used here",
+    Verdict.NOT_RUN: "needs other data, packages or sizes; the claim says what to run",
 }
 
 
@@ -31,10 +31,12 @@ WRONG = (Verdict.CORRECTED, Verdict.REFUTED)
 
 
 def verdict(checks: Sequence[Check], mendable: bool = True) -> Verdict:
-    """What needs no data, or the paper's own, decides; other real data can tell the shape alone.
+    """Verdict on a claim from its checks.
 
-    Generated data in the place of real data decide nothing, nor does what is not a number yet. A
-    claim is not `mendable` if what was checked as its corrected form is the opposite of it.
+    Checks that need no data or use the paper's data decide. Without such checks, those on other
+    real data decide whether the claim holds in shape. Checks on generated data never decide, and
+    with a check that is not a finite number the claim is `NOT_RUN`. `mendable` is false if the
+    checks of the corrected form test the opposite of the claim: it is then refuted, not corrected.
     """
     decisive = [check for check in checks if check.data in ("none", "published")]
     if decisive:
@@ -61,5 +63,5 @@ def _decided(checks: Sequence[Check], mendable: bool) -> Verdict:
 
 
 def strictness(check: Check) -> float:
-    """Its tolerance, relative to the larger of 1 and the expected value."""
+    """Tolerance of a check, relative to the larger of 1 and the size of the expected value."""
     return check.tolerance / max(1.0, abs(check.expected))

@@ -1,1 +1,1 @@
-"""Dropout in linear networks of one hidden layer: what it minimises, how training gets there."""
+"""Dropout in networks with one hidden layer: objectives, closed-form optima, training dynamics."""

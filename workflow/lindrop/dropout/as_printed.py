@@ -1,4 +1,4 @@
-"""What Mianjy 2018 prints where it had to be corrected: computed only to show the difference."""
+"""Formulas of Mianjy 2018 as printed that errata correct; computed to show the difference."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from lindrop.dropout.optimum import shrunk, threshold, top_singular
 
 
 def effective_rank_printed(values: Vector, r: int) -> int:
-    """ρ = max{ j ≤ r : λ_j(M) > λ_j κ_j / (r + λ_j) } of Theorems 2.4, 3.6 and Algorithm 3 (E7).
+    """ρ = max{ j ≤ r : λ_j(M) > λ_j κ_j / (r + λ_j) }, as in Theorems 2.4 and 3.6 (erratum E7).
 
-    λ, the strength of dropout, does not occur in it.
+    κ_j is the mean of the first j values. The strength of dropout, λ, does not occur in this rule.
     """
     values = values[:r]
     means = np.cumsum(values) / np.arange(1, len(values) + 1)
@@ -19,10 +19,10 @@ def effective_rank_printed(values: Vector, r: int) -> int:
 
 
 def value_at_rank(m: Matrix, values: Vector, r: int, lam: float, rho: int) -> float:
-    """‖M − S‖² + (λ/r)‖S‖²_*: f of an equalised S, M with its `values` shrunk by λρκ_ρ/(r + λρ).
+    """Objective ‖M − S‖² + (λ/r)‖S‖²_* of the equalised S to which a given ρ leads.
 
-    `values` are the first r singular values of M, or eigenvalues where weights are tied; at a wrong
-    ρ more of them than ρ, or fewer, can exceed the threshold.
+    S is M with its values shrunk by λρκ_ρ/(r + λρ). `values` are the first r singular values of M,
+    or eigenvalues with tied weights. At a wrong ρ, S can have more or fewer than ρ nonzero values.
     """
     kept = np.maximum(values - threshold(values, r, lam, rho), 0)
     lost = np.sum(m**2) - values @ values + np.sum((values - kept) ** 2)
@@ -30,7 +30,7 @@ def value_at_rank(m: Matrix, values: Vector, r: int, lam: float, rho: int) -> fl
 
 
 def solve_unpadded(m: Matrix, r: int, lam: float) -> tuple[Matrix, Matrix]:
-    """Algorithm 3 with the compact SVD of its step 3: factors of ρ columns instead of r (E8)."""
+    """U and V of Algorithm 3 with the compact SVD in step 3: ρ columns instead of r (E8)."""
     left, values, right = top_singular(m, r)
     kept = shrunk(values, r, lam)
     rho = int(np.count_nonzero(kept))
@@ -38,7 +38,7 @@ def solve_unpadded(m: Matrix, r: int, lam: float) -> tuple[Matrix, Matrix]:
 
 
 def universal_equalizer_printed(k: int) -> Matrix:
-    """Z_k of Remark 5.2: Z₁ = 1, Z_k = 2^{(1−k)/2} [[Z, Z], [−Z, Z]] (E9)."""
+    """Z_k as printed in Remark 5.2: Z₁ = 1, Z_k = 2^{(1−k)/2} [[Z, Z], [−Z, Z]] (erratum E9)."""
     z = np.ones((1, 1))
     for step in range(2, k + 1):
         z = 2 ** ((1 - step) / 2) * np.block([[z, z], [-z, z]])

@@ -8,24 +8,25 @@ from lindrop.dropout.k_support import rho_of
 
 
 def fewest_blocks(a: Vector, r: int) -> int:
-    """The least k that `balanced_root` serves; fewer blocks may attain the norm too (E15)."""
+    """Smallest number k of blocks for which `balanced_root` works; fewer may be possible (E15)."""
     rho = int(rho_of(a, r))
     flat = int(np.count_nonzero(a)) - rho + 1
     return max(flat, 1) if rho == r else _signs_for(flat)
 
 
 def _signs_for(flat: int) -> int:
-    """Size of the smallest known matrix of signs with `flat` orthogonal columns."""
+    """Size of the sign matrix used for `flat` orthogonal columns: the next power of two."""
     return 1 << (flat - 1).bit_length()
 
 
 def balanced_root(a: Vector, r: int, k: int) -> Matrix:
-    """G with GG' = dMat(a), a > 0 falling, in k blocks of r columns, all ‖G_jG_j'‖ = ‖a‖/k.
+    """G with GG' = dMat(a) in k blocks G_j of r columns with equal norms ‖G_jG_j'‖ = ‖a‖/k.
 
-    So k Σ ‖G_jG_j'‖² = ‖a‖², the least there can be. With n = r − ρ* + 1 and t = Σ_{i≥ρ*} a_i / n,
-    ‖a‖² = a_1² + … + a_{ρ*−1}² + nt². Let kG_jG_j' be dMat(a_1, …, a_{ρ*−1}) beside tP_j, P_j a
-    projection of rank n: the blocks are equally long. Left to solve is Σ P_j = k dMat(x) with
-    x = (a_{ρ*}, …)/t: 0 ≤ x_i ≤ 1 (that is how ρ* is chosen) and Σ x_i = n.
+    a must be positive and falling; ‖a‖ is its k-support norm (`k_support`). Then k Σ ‖G_jG_j'‖² =
+    ‖a‖², the smallest possible value. Construction: with n = r − ρ* + 1 and t = Σ_{i≥ρ*} a_i / n,
+    ‖a‖² = a_1² + … + a_{ρ*−1}² + nt². Choose kG_jG_j' block diagonal, with dMat(a_1, …, a_{ρ*−1})
+    and tP_j, where P_j is a projection of rank n: these have equal norms. What remains is to find
+    P_j with Σ P_j = k dMat(x), x = (a_{ρ*}, …)/t; by the choice of ρ*, 0 ≤ x_i ≤ 1 and Σ x_i = n.
     """
     if k < fewest_blocks(a, r):
         raise ValueError(f"{k} blocks: balanced ones are known from {fewest_blocks(a, r)} on")
@@ -39,12 +40,12 @@ def balanced_root(a: Vector, r: int, k: int) -> Matrix:
 
 
 def _projections(x: Vector, n: int, k: int) -> Matrix:
-    """F_1 … F_k, each of n orthonormal columns, with Σ F_jF_j' = k dMat(x).
+    """F_1 … F_k, each of n orthonormal columns, with Σ F_jF_j' = k dMat(x); shape (k, len(x), n).
 
-    n = 1: the columns of dMat(√(kx)), padded with zeros to k and rotated to equal length. n > 1:
-    let s_j be the rows of a matrix of signs with orthogonal columns and FF' have the diagonal x;
-    then Σ_j dMat(s_j) FF' dMat(s_j) keeps the diagonal and nothing else. Blocks beyond the number
-    of signs are coordinates: whole parts of kx, a mean of sets of n of them.
+    For n = 1 they are the columns of dMat(√(kx)), padded with zeros to k columns and rotated to
+    equal length. For n > 1 let s_j be the rows of a sign matrix with orthogonal columns, and F F'
+    have the diagonal x; then in Σ_j dMat(s_j) F F' dMat(s_j) all off-diagonal entries cancel.
+    Blocks beyond the size of the sign matrix are unit vectors of n coordinates each.
     """
     if n == 1:
         root = np.pad(np.diag(np.sqrt(k * x)), ((0, 0), (0, k - len(x))))
@@ -57,10 +58,12 @@ def _projections(x: Vector, n: int, k: int) -> Matrix:
 
 
 def _coordinates(x: Vector, n: int, k: int) -> Matrix:
-    """Sets of n coordinates that fit k times into kx, one by row: at least k − len(x) of them.
+    """Sets of n coordinates, a row each, whose indicator vectors sum to at most kx.
 
-    Intervals of the lengths x_i in a row cover [0, n]. The n that hold u, u + 1, … differ, as no
-    x_i exceeds 1; each set's share of all u in [0, 1] is its weight in x.
+    There are at least k − len(x) of them. Consecutive intervals of lengths x_i cover [0, n]. For u
+    in [0, 1] the intervals that hold u, u + 1, … are n different ones, as no x_i exceeds 1. So x is
+    a mean of indicator vectors of such sets, in which a set's weight is the length of its range of
+    u; k times that weight, rounded down, is how often the set is returned.
     """
     ends = np.cumsum(x)
     cuts = np.sort(np.concatenate(([0.0], ends[:-1] % 1, [1.0])))
@@ -70,11 +73,11 @@ def _coordinates(x: Vector, n: int, k: int) -> Matrix:
 
 
 def _frame(x: Vector, n: int) -> Matrix:
-    """F of n orthonormal columns whose rows have the squared lengths 0 ≤ x_i ≤ 1, Σ x_i = n.
+    """F with n orthonormal columns and rows of squared length x_i (0 ≤ x_i ≤ 1, Σ x_i = n).
 
-    From the n unit rows, at the largest x, and zero rows, at the others: turn a row too long and
-    one too short, which are orthogonal, until one of them is right. It always is the shorter one
-    or the longer one that gets there, as no x of a zero row exceeds one of a unit row.
+    Starts from unit rows at the n largest x and zero rows elsewhere. Each step rotates a row that
+    is too long and one that is too short, which are orthogonal, until one of the two has its
+    length. That is always possible, as no x of a zero row exceeds an x of a unit row.
     """
     order = np.argsort(-x, kind="stable")
     wanted, f = x[order], np.eye(len(x), n)

@@ -1,8 +1,8 @@
-"""DropBlock: blocks of r consecutive hidden nodes, kept together with probability θ (Pal 2020).
+"""DropBlock: blocks of r consecutive hidden nodes are kept or dropped together (Pal 2020).
 
-The network answers UV'x; X and Y hold a sample by column, U and V a hidden node by column. d is the
-number of hidden nodes, k = d/r that of blocks. The blocks' share of the objective is written with
-the β of Equation 8 throughout: a fixed θ only gives it a value of its own.
+The network maps x to UV'x. Columns of X and Y are samples, columns of U and V are hidden nodes; d
+is the number of hidden nodes, k = d/r the number of blocks, and θ the probability that a block is
+kept. The penalty is always written with the β of Eq. 8; `beta_at` gives the β of a fixed θ.
 """
 
 from typing import NamedTuple
@@ -16,43 +16,43 @@ from lindrop.dropout.objective import keep_of, lam_of
 
 
 def adaptive_keep(keep: float, r: int, d: int) -> float:
-    """θ(d) = θ̄r / (θ̄r + (1 − θ̄)d), θ̄ = θ(r) being `keep` (Equation 7)."""
+    """θ(d) = θ̄r / (θ̄r + (1 − θ̄)d), the probability of keeping a block (Eq. 7); θ̄ is `keep`."""
     return keep_of(d / r * lam_of(keep))
 
 
 def beta_at(keep: float, r: int, d: int) -> float:
-    """β = (r/d)(1 − θ)/θ, where θ does not depend on d; r = 1 is dropout (E17)."""
+    """β = (r/d)(1 − θ)/θ of a θ (`keep`) that does not depend on d; r = 1 is dropout (E17)."""
     return r / d * lam_of(keep)
 
 
 def squared_block_norms(u: Matrix, v: Matrix, x: Matrix, r: int) -> Vector:
-    """‖U_iV_i'X‖² of every block: inner products of its Gram matrices, no product being formed."""
+    """‖U_iV_i'X‖² of every block, computed as tr(U_i'U_i · V_i'XX'V_i) from two Gram matrices."""
     return np.asarray(np.sum(_grams(u, r) * _grams(x.T @ v, r), axis=(1, 2)))
 
 
 def _blocks(u: Matrix, r: int) -> Matrix:
-    """U_i, each r columns, block by block."""
+    """Blocks U_i of r columns each, as an array of blocks × rows × r."""
     return u.reshape(len(u), -1, r).transpose(1, 0, 2)
 
 
 def _grams(u: Matrix, r: int) -> Matrix:
-    """U_i'U_i of every block."""
+    """U_i'U_i of every block, as an array of blocks × r × r."""
     blocks = _blocks(u, r)
     return blocks.transpose(0, 2, 1) @ blocks
 
 
 def omega(u: Matrix, v: Matrix, x: Matrix, r: int, keep: float) -> float:
-    """Ω_DropBlock = (1 − θ)/θ Σ ‖U_iV_i'X‖² (Equation 5)."""
+    """Penalty of DropBlock, Ω = (1 − θ)/θ Σ ‖U_iV_i'X‖² (Pal 2020, Eq. 5); θ is `keep`."""
     return lam_of(keep) * float(squared_block_norms(u, v, x, r).sum())
 
 
 def fixed_objective(y: Matrix, x: Matrix, u: Matrix, v: Matrix, r: int, keep: float) -> float:
-    """What DropBlock minimises at a θ that does not depend on d: ‖Y − UV'X‖² + Ω (Lemma 2.1)."""
+    """Expected loss of DropBlock at a fixed θ (`keep`): ‖Y − UV'X‖² + Ω (Pal 2020, Lemma 2.1)."""
     return _loss(y, x, u, v) + omega(u, v, x, r, keep)
 
 
 def objective(y: Matrix, x: Matrix, u: Matrix, v: Matrix, r: int, beta: float) -> float:
-    """f(U, V, d) = ‖Y − UV'X‖² + β(d/r) Σ ‖U_iV_i'X‖², β = (1 − θ̄)/θ̄ (Equation 8)."""
+    """f(U, V, d) = ‖Y − UV'X‖² + β(d/r) Σ ‖U_iV_i'X‖², β = (1 − θ̄)/θ̄ (Pal 2020, Eq. 8)."""
     blocks = squared_block_norms(u, v, x, r)
     return _loss(y, x, u, v) + beta * len(blocks) * float(blocks.sum())
 
@@ -64,7 +64,7 @@ def _loss(y: Matrix, x: Matrix, u: Matrix, v: Matrix) -> float:
 def gradient(
     y: Matrix, x: Matrix, u: Matrix, v: Matrix, r: int, beta: float
 ) -> tuple[Matrix, Matrix]:
-    """∂f/∂U and ∂f/∂V."""
+    """Derivatives of `objective` by U and by V, in their shapes."""
     xv = x.T @ v
     error = u @ xv.T - y
     strength = beta * u.shape[1] / r
@@ -74,13 +74,16 @@ def gradient(
 
 
 def _times(u: Matrix, squares: Matrix) -> Matrix:
-    """Every block U_i times its r × r matrix."""
+    """U with every block U_i multiplied by its r × r matrix."""
     products = _blocks(u, len(squares[0])) @ squares
     return np.asarray(products.transpose(1, 0, 2).reshape(u.shape))
 
 
 class Optimum(NamedTuple):
-    """The global minimum of F: its value, and the singular triplets of A* (right: by row)."""
+    """Global minimum of the DropBlock objective: its value, and the SVD of the optimal A*.
+
+    `left` has singular vectors as columns, `right` as rows.
+    """
 
     value: float
     left: Matrix
@@ -89,16 +92,16 @@ class Optimum(NamedTuple):
 
     @property
     def product(self) -> Matrix:
-        """A* = U*V*'X."""
+        """A* = U*V*'X, the optimal predictions."""
         return self.left * self.values @ self.right
 
 
 def optimum(y: Matrix, r: int, beta: float, x: Matrix | None = None) -> Optimum:
-    """Theorem 2.7, for any X: the singular values of Y P_X shrink as `k_support.prox` says (E13).
+    """Global minimum of `objective` over U, V and d (Pal 2020, Theorem 2.7, corrected: E13, E14).
 
-    UV'X reaches what lies in the row space of X, onto which P_X projects; ‖Y(I − P_X)‖² is lost
-    whatever U and V are (E14). Without X everything can be reached, as by a network of sufficient
-    capacity (Proposition 3.3).
+    The singular values of Y P_X shrink as in `k_support.prox`. P_X projects on the row space of X,
+    in which all UV'X lie; ‖Y(I − P_X)‖² is lost whatever U and V are. Without `x` every prediction
+    is possible, as for a network of sufficient capacity (Proposition 3.3).
     """
     basis = None if x is None else _trimmed_svd(x)[2]
     seen = y if basis is None else y @ basis.T
@@ -114,11 +117,11 @@ def optimum(y: Matrix, r: int, beta: float, x: Matrix | None = None) -> Optimum:
 def balanced_factors(
     a: Matrix, x: Matrix, r: int, blocks: int | None = None
 ) -> tuple[Matrix, Matrix]:
-    """U, V with UV'X = A, its rows in X's row space, that attain Λ(A): d/r Σ ‖U_iV_i'X‖² = ‖A‖².
+    """U, V with UV'X = A of least penalty: d/r Σ ‖U_iV_i'X‖² equals the k-support norm ‖A‖².
 
-    With A = L dMat(a) R and GG' = dMat(a) of `balanced_root`, U = LG and V'X = G'R: so U_iV_i'X is
-    L G_iG_i' R, and these have equal norms (Definition 2.4). The number of blocks, where it is
-    free, is the least that the construction serves.
+    The rows of A must lie in the row space of X. With A = L dMat(a) R and G of `balanced_root`,
+    U = LG and V'X = G'R; so the products U_iV_i'X = L G_iG_i' R have equal norms (Pal 2020,
+    Definition 2.4). `blocks` is by default the smallest number for which this works.
     """
     left, values, right = _trimmed_svd(a)
     k = fewest_blocks(values, r) if blocks is None else blocks
@@ -128,7 +131,7 @@ def balanced_factors(
 
 
 def _trimmed_svd(a: Matrix) -> tuple[Matrix, Vector, Matrix]:
-    """The triplets whose singular values are not mere rounding."""
+    """Compact SVD of A, without the singular values that are zero up to rounding."""
     left, values, right = np.linalg.svd(a, full_matrices=False)
     rank = np.count_nonzero(values > values[0] * max(a.shape) * np.finfo(float).eps)
     return left[:, :rank], values[:rank], right[:rank]

@@ -1,4 +1,4 @@
-"""Every outcome of a few coins in turn: expectations without sampling."""
+"""Enumeration of all outcomes of a few coins, for exact expectations over dropout masks."""
 
 import numpy as np
 
@@ -6,6 +6,9 @@ from lindrop.base.arrays import Matrix, Vector
 
 
 def outcomes(coins: int, heads: float) -> tuple[Matrix, Vector]:
-    """Every outcome of independent coins, a row each, and its probability."""
+    """All 2^coins outcomes of independent coins (a row each, true for heads), with probabilities.
+
+    `heads` is the probability of heads.
+    """
     kept = (np.arange(1 << coins)[:, None] >> np.arange(coins)) & 1 == 1
     return kept, np.where(kept, heads, 1 - heads).prod(axis=1)

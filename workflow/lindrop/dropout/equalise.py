@@ -6,11 +6,11 @@ from lindrop.base.arrays import Matrix, Vector
 
 
 def equalizer(u: Matrix) -> Matrix:
-    """Q = EQZ(U) (Algorithm 2): the columns of UQ have equal norms (Theorem 2.2).
+    """Rotation Q for which all columns of UQ have equal norms (Mianjy 2018, Algorithm 2).
 
-    The normalised sum w of all eigenvectors of a Gram matrix G has w'Gw = tr(G)/r, the mean of the
-    diagonal. It becomes the first column; then the same is done in what is orthogonal to it, where
-    the mean is still the same.
+    The normalised sum w of all eigenvectors of the Gram matrix G = U'U has w'Gw = tr(G)/r, the mean
+    of its diagonal, and becomes the first column of Q. The next columns follow in the same way from
+    the orthogonal complement of w, where the mean of the diagonal is unchanged.
     """
     gram = u.T @ u
     q = np.eye(len(gram))
@@ -26,8 +26,9 @@ def equalizer(u: Matrix) -> Matrix:
 def equalised_factors(left: Matrix, values: Vector, right: Matrix, r: int) -> tuple[Matrix, Matrix]:
     """U and V of r columns with UV' = left·dMat(values)·right' and ‖u_i‖² = ‖v_i‖² = Σ values / r.
 
-    The balanced factors have one Gram matrix, so one rotation equalises both (Theorem 3.3). They
-    are padded with zeros to r columns first, that all r nodes share the weight.
+    The factors left·dMat(√values) and right·dMat(√values) have the same Gram matrix, so one
+    rotation equalises both (Mianjy 2018, Theorem 3.3). They are padded with zeros to r columns
+    first, so that all r nodes share the weight.
     """
     u, v = (
         np.pad(side * np.sqrt(values), ((0, 0), (0, r - len(values)))) for side in (left, right)
@@ -37,30 +38,30 @@ def equalised_factors(left: Matrix, values: Vector, right: Matrix, r: int) -> tu
 
 
 def equalised(u: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-    """An equalised network that answers as the network (U, V) does (Theorem 3.3)."""
+    """U and V of an equalised network with the same product UV' (Mianjy 2018, Theorem 3.3)."""
     r = u.shape[1]
     left, values, right = np.linalg.svd(u @ v.T, full_matrices=False)
     return equalised_factors(left[:, :r], values[:r], right[:r].T, r)
 
 
 def _normal(w: Vector) -> Vector:
-    """Unit normal of the mirror that takes the first basis vector to ±w."""
+    """Unit normal of the reflection that maps the first basis vector to ±w."""
     normal = w.copy()
-    normal[0] += np.copysign(1.0, w[0])  # the sign that cancels nothing
+    normal[0] += np.copysign(1.0, w[0])  # the sign that avoids cancellation
     return np.asarray(normal / np.linalg.norm(normal))
 
 
 def _reflected(matrix: Matrix, normal: Vector) -> Matrix:
-    """The matrix times the reflection: its first column becomes ±w."""
+    """The matrix times the reflection with the given unit normal."""
     return np.asarray(matrix - np.outer(matrix @ normal, 2 * normal))
 
 
 def universal_equalizer(r: int) -> Matrix:
-    """Z for r = 2^k (Remark 5.2): UVZ is equalised for every U = WΣV' (full SVD).
+    """Z (r × r, r = 2^k) for which UVZ is equalised for every U = WΣV' (Mianjy 2018, Remark 5.2).
 
-    Z₀ = 1, Z_k = [[Z, Z], [−Z, Z]]/√2 with Z = Z_{k−1} is orthogonal, and its entries are ±1/√r: so
-    every entry of diag(Z'DZ) is the mean of the diagonal D. Corrected: the printed factor is
-    2^{(1−k)/2} at every step (E9).
+    Z₀ = 1, Z_k = [[Z, Z], [−Z, Z]]/√2 with Z = Z_{k−1}. Z is orthogonal with entries ±1/√r, so for
+    a diagonal D every diagonal entry of Z'DZ is the mean of D. The paper prints the factor
+    2^{(1−k)/2} instead of 1/√2 (erratum E9).
     """
     if r < 1 or r & (r - 1):
         raise ValueError(f"universal equalisers are known for powers of two, not for {r}")

@@ -1,7 +1,7 @@
-"""The landscape of dropout (Mianjy 2018, Section 4 and Appendix D).
+"""The landscape of the dropout objective (Mianjy 2018, Section 4 and Appendix D).
 
-The second derivatives of its objective; with tied weights and a symmetric M of unequal eigenvalues,
-every critical point; and the curves on which the proofs leave those that are no minima.
+Hessians; all critical points for tied weights and a symmetric M with distinct eigenvalues; and the
+curves along which the paper's proofs descend from critical points that are not minima.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.equalise import equalizer
 from lindrop.dropout.objective import squared_norms, tied_objective
 
-APART = 1e-9  # times the largest eigenvalue: squared norms closer than that are equal
+APART = 1e-9  # squared norms that differ by less, relative to the largest eigenvalue, are equal
 
-Curve = tuple[Matrix, float]  # its tangent at U, and f's second derivative on it as claimed
+Curve = tuple[Matrix, float]  # tangent at U, and the second derivative of f along it as claimed
 
 
 class Tied(NamedTuple):
-    """A problem with tied weights: M by its eigenvalues (falling) and eigenvectors."""
+    """Problem with tied weights: falling eigenvalues and eigenvectors of M, r hidden nodes, λ."""
 
     values: Vector
     vectors: Matrix
@@ -29,18 +29,19 @@ class Tied(NamedTuple):
 
     @property
     def m(self) -> Matrix:
+        """M, rebuilt from its eigenvalues and eigenvectors."""
         return np.asarray((self.vectors * self.values) @ self.vectors.T)
 
 
 class Group(NamedTuple):
-    """Hidden nodes of one norm, and the eigenvectors (from 0) that they span."""
+    """Number of hidden nodes with a common norm, and the indices of the eigenvectors they span."""
 
     nodes: int
     spanned: tuple[int, ...]
 
 
 class CriticalPoint(NamedTuple):
-    """U with ∇f(U) = 0, its nodes in the order of the groups."""
+    """U with ∇f(U) = 0, its nodes sorted by group, and the value f(U)."""
 
     u: Matrix
     groups: tuple[Group, ...]
@@ -48,27 +49,28 @@ class CriticalPoint(NamedTuple):
 
     @property
     def equalised(self) -> bool:
-        """All nodes have one norm, be it zero."""
+        """Whether all nodes have the same norm (zero included)."""
         return len(self.groups) == 1
 
     @property
     def leading(self) -> bool:
-        """Equalised, and the first r' eigenvectors are spanned: Cases 1 and 2 of Lemma D.3."""
+        """Whether U is equalised and spans the first eigenvectors (Lemma D.3, Cases 1 and 2)."""
         return self.equalised and self.groups[0].spanned == tuple(range(self.rank))
 
     @property
     def rank(self) -> int:
+        """Rank r' of U: the number of eigenvectors of M that it spans."""
         return sum(len(group.spanned) for group in self.groups)
 
 
 def hessian(m: Matrix, u: Matrix, v: Matrix, lam: float) -> Matrix:
-    """∇²f(U, V); the variables are the rows of U, then those of V."""
+    """Hessian of f(U, V) by the entries of U, row by row, followed by those of V."""
     by_u, by_both, by_v = _second_derivatives(m, u, v, lam)
     return np.block([[by_u, by_both], [by_both.T, by_v]])
 
 
 def tied_hessian(m: Matrix, u: Matrix, lam: float) -> Matrix:
-    """∇²f(U) of f(U) = f(U, U): both arguments move, so the blocks add up."""
+    """Hessian of f(U, U) by the entries of U, row by row: the sum of `hessian`'s four blocks."""
     by_u, by_both, by_v = _second_derivatives(m, u, u, lam)
     return np.asarray(by_u + by_both + by_both.T + by_v)
 
@@ -85,15 +87,17 @@ def _second_derivatives(
 
 
 def critical_points(of: Tied, rng: np.random.Generator | None = None) -> Iterator[CriticalPoint]:
-    """Every critical point of f(U) = ‖M − UU'‖² + λ Σ‖u_i‖⁴: one for all groups and what they span.
+    """Critical points of f(U) = ‖M − UU'‖² + λ Σ‖u_i‖⁴, one of each equivalence class.
 
-    The others differ from it by the order and the signs of nodes and by rotations within a group
-    that keep its norms equal; `rng` draws one of these rotations, as the Hessian depends on it.
+    Critical points are equivalent if they differ by the order or signs of nodes, or by rotations
+    within a group of nodes that keep its norms equal. The Hessian depends on these rotations; with
+    `rng` they are random.
 
-    Proof. ∇f = 0 means MU = UU'U + λUD, D = diag(U'U). So λU'UD = U'MU − (U'U)² is symmetric: U'U
-    commutes with D, and nodes of unequal norms are orthogonal. A group of k nodes with ‖u_i‖² = n
-    thus has MU_g = U_g(U_g'U_g + λnI): it spans eigenvectors E of M, others than the other groups,
-    and (as in Eq. 17) Σ_g² = λ_E − λn, so kn = Σλ_E − |E|λn. Conversely, any such Σ_g² > 0 will do.
+    Proof of completeness. ∇f = 0 means MU = UU'U + λUD with D = diag(U'U). So λU'UD = U'MU − (U'U)²
+    is symmetric: U'U commutes with D, and nodes of unequal norms are orthogonal. A group of k nodes
+    with ‖u_i‖² = n thus has MU_g = U_g(U_g'U_g + λnI): it spans a set E of eigenvectors of M, which
+    no other group spans, and Σ_g² = λ_E − λn (as in Eq. 17), so kn = Σλ_E − |E|λn. Conversely,
+    every choice of groups and sets E with Σ_g² > 0 gives a critical point.
     """
     for groups in groupings(of.r, range(len(of.values))):
         norms = [_squared_norm(of, group) for group in groups]
@@ -106,7 +110,7 @@ def critical_points(of: Tied, rng: np.random.Generator | None = None) -> Iterato
 def groupings(nodes: int, eigenvectors: Sequence[int]) -> Iterator[tuple[Group, ...]]:
     """All ways to split nodes into groups, none of which spans more eigenvectors than it has nodes.
 
-    Groups stand in the order of the first eigenvector that each spans; nodes that are zero, last.
+    Groups are sorted by the first eigenvector that each spans; a group of zero nodes comes last.
     """
     yield (Group(nodes, ()),) if nodes else ()
     for place, first in enumerate(eigenvectors):
@@ -120,13 +124,13 @@ def groupings(nodes: int, eigenvectors: Sequence[int]) -> Iterator[tuple[Group, 
 
 
 def _squared_norm(of: Tied, group: Group) -> float:
-    """n = Σλ_E / (k + λ|E|)."""
+    """Squared norm n = Σλ_E / (k + λ|E|) of each of the k nodes of a group that spans E."""
     spanned = of.values[list(group.spanned)]
     return float(spanned.sum() / (group.nodes + of.lam * len(spanned)))
 
 
 def _exist(of: Tied, groups: tuple[Group, ...], norms: list[float]) -> bool:
-    """Σ_g² > 0; and groups of one norm are one group, which comes at another turn."""
+    """Whether all Σ_g² > 0 and the groups' norms differ; equal norms belong to another grouping."""
     distinct = np.all(np.diff(np.sort(norms)) > APART * of.values[0])
     return bool(distinct) and all(
         np.all(of.values[list(group.spanned)] > of.lam * norm)
@@ -135,7 +139,7 @@ def _exist(of: Tied, groups: tuple[Group, ...], norms: list[float]) -> bool:
 
 
 def _columns(of: Tied, group: Group, norm: float, rng: np.random.Generator | None) -> Matrix:
-    """U_g = W_E Σ_g, turned until its columns are equally long."""
+    """Columns of U for a group: U_g = W_E Σ_g, rotated so that they have equal lengths."""
     spanned, k = list(group.spanned), group.nodes
     u = np.zeros((len(of.values), k))
     u[:, : len(spanned)] = of.vectors[:, spanned] * np.sqrt(of.values[spanned] - of.lam * norm)
@@ -145,9 +149,10 @@ def _columns(of: Tied, group: Group, norm: float, rng: np.random.Generator | Non
 
 
 def _equalised_anyhow(u: Matrix, rng: np.random.Generator) -> Matrix:
-    """A random rotation, then turns in a plane that give one column after another the mean norm.
+    """U times a random rotation that gives all its columns equal norms.
 
-    Algorithm 2 would undo the rotation: but for signs, what it makes of U depends on UU' alone.
+    A uniformly random rotation is followed by plane rotations that give one column after another
+    the mean norm. Algorithm 2 cannot be used: up to signs, its result depends on UU' alone.
     """
     k = u.shape[1]
     u = u @ np.linalg.qr(rng.normal(size=(k, k)))[0]
@@ -159,7 +164,10 @@ def _equalised_anyhow(u: Matrix, rng: np.random.Generator) -> Matrix:
 
 
 def _turn(a: Vector, b: Vector, norm: float) -> Matrix:
-    """T for which the first column of (a, b)T has that squared norm, one between ‖b‖² and ‖a‖²."""
+    """Rotation T (2 × 2) for which the first column of (a, b)T has the squared norm `norm`.
+
+    `norm` must lie between ‖b‖² and ‖a‖².
+    """
     half, both, cross = (a @ a - b @ b) / 2, (a @ a + b @ b) / 2, a @ b
     cosine = np.clip((norm - both) / np.hypot(half, cross), -1, 1)
     t = (np.arctan2(cross, half) + np.arccos(cosine)) / 2
@@ -167,7 +175,10 @@ def _turn(a: Vector, b: Vector, norm: float) -> Matrix:
 
 
 def levelling(of: Tied, point: CriticalPoint) -> Iterator[Curve]:
-    """Lemma D.2: two nodes of unequal norms turn into each other. The printed g lacks the λ."""
+    """Curves of Lemma D.2, one for every two nodes of unequal norms, which rotate into each other.
+
+    The function g printed there lacks the factor λ.
+    """
     norms = squared_norms(point.u)
     for i, j in combinations(range(of.r), 2):
         if abs(norms[i] - norms[j]) > APART * of.values[0]:
@@ -177,7 +188,7 @@ def levelling(of: Tied, point: CriticalPoint) -> Iterator[Curve]:
 
 
 def all_missing(of: Tied, point: CriticalPoint) -> Curve:
-    """Lemma D.3, Case 2: all of the first r eigenvectors that U lacks come in at once."""
+    """Curve of Lemma D.3, Case 2: all of the first r eigenvectors that U lacks come in at once."""
     values, vectors, r, lam = of
     null = np.linalg.svd(point.u)[2][point.rank :]
     growth = (r - point.rank) * lam / (r + lam * point.rank) * values[: point.rank].sum()
@@ -185,14 +196,17 @@ def all_missing(of: Tied, point: CriticalPoint) -> Curve:
 
 
 def next_missing(of: Tied, point: CriticalPoint) -> Curve:
-    """E10, the same case: only the next one does, U + t w_{r'+1} z' with Uz = 0."""
+    """Curve U + t w_{r'+1} z' with Uz = 0, which adds the next eigenvector that U lacks (E10).
+
+    It replaces the curve of Lemma D.3, Case 2, and shows the claim for every λ > 0.
+    """
     z = np.linalg.svd(point.u)[2][-1]
     shift = of.lam * np.sum(point.u**2) / of.r
     return np.outer(of.vectors[:, point.rank], z), -4 * (of.values[point.rank] - shift)
 
 
 def exchanged(of: Tied, point: CriticalPoint) -> Curve:
-    """Lemma D.3, Case 3: the last eigenvector that U has turns into the first that it lacks."""
+    """Curve of Lemma D.3, Case 3: the last eigenvector of U turns into the first that it lacks."""
     spanned = point.groups[0].spanned
     old, new = spanned[-1], min(set(range(point.rank)).difference(spanned))
     row = of.vectors[:, old] @ point.u  # σ_j v_j'

@@ -1,11 +1,11 @@
-"""Schemes of dropout: random masks z of the hidden nodes, and their characteristic matrices.
+"""Dropout schemes: random masks z of the hidden nodes, and their characteristic matrices.
 
-Pal 2020, Section 3: with μ = E[z] and C = Cov(z), a scheme acts on the squared loss through its
-characteristic matrix C̄, c̄_ij = c_ij/(μ_i μ_j) (Eq. 16), alone. So z/μ, of mean one and covariance
-C̄, is what is drawn here: the noise of the scheme.
+With μ = E[z] and C = Cov(z), a scheme affects the expected squared loss only through its
+characteristic matrix C̄, c̄_ij = c_ij/(μ_i μ_j) (Pal 2020, Eq. 16). The noise of a scheme is z/μ,
+which has mean one and covariance C̄.
 
-The masks of a scheme are a function of coins, independent and heads with one probability. Every
-outcome of the coins in place of drawn ones gives the distribution of the masks exactly.
+Masks are a function of independent coins with a common probability of heads. Enumerating all
+outcomes of the coins gives the exact distribution of the masks.
 """
 
 from collections.abc import Callable
@@ -17,26 +17,26 @@ from lindrop.base.arrays import Matrix, Vector
 
 
 class Scheme(NamedTuple):
-    """Masks of hidden nodes, which are all kept with the same probability μ."""
+    """Dropout scheme that keeps every hidden node with the same probability μ."""
 
-    coins: int  # that make a mask
-    heads: float  # the probability of heads, which keeps
-    masks: Callable[[Matrix], Matrix]  # of coins (draws × coins): draws × nodes, true if kept
+    coins: int  # number of coins that determine a mask
+    heads: float  # probability of heads; heads keep nodes
+    masks: Callable[[Matrix], Matrix]  # maps coins (draws × coins) to draws × nodes, true if kept
     mean: float  # μ
-    characteristic: Matrix  # C̄
+    characteristic: Matrix  # C̄, nodes × nodes
 
     def noise(self, draws: int, rng: np.random.Generator) -> Matrix:
-        """z/μ of as many draws, a row each."""
+        """Noise z/μ of independent draws, as draws × nodes."""
         return self.masks(rng.random((draws, self.coins)) < self.heads) / self.mean
 
 
 def dropout(nodes: int, keep: float) -> Scheme:
-    """Every node is kept with probability θ, by itself."""
+    """Dropout: every node is kept independently with probability θ (`keep`)."""
     return dropblock(nodes, keep, 1)
 
 
 def dropblock(nodes: int, keep: float, block: int) -> Scheme:
-    """DropBlockSample(θ, r) of Algorithm 1: r consecutive nodes are kept or dropped together."""
+    """DropBlockSample(θ, r) of Pal 2020, Algorithm 1: r consecutive nodes are kept together."""
     if nodes % block:
         raise ValueError(f"{nodes} nodes are no multiple of a block of {block}")
     blocks = nodes // block
@@ -49,11 +49,11 @@ def dropblock(nodes: int, keep: float, block: int) -> Scheme:
 
 
 def overlapping_dropblock(nodes: int, seed_keep: float, block: int) -> Scheme:
-    """The original DropBlock (Section 5.3): a seed at any place drops the r nodes from there on.
+    """Original DropBlock (Pal 2020, Section 5.3): a seed at any place drops the r nodes from there.
 
-    A seed is harmless with probability θ'. Some lie before the first node, so that every node is
-    in reach of r seeds: it is kept with probability μ = θ'^r. Two nodes i, j share the seeds of
-    (r − |i − j|)₊ places, hence c̄_ij = μ^{−(1 − |i − j|/r)₊} − 1.
+    A place has no seed with probability θ' (`seed_keep`). There are places before the first node
+    too, so that every node is in reach of r places and is kept with probability μ = θ'^r. Two nodes
+    i, j are in reach of (r − |i − j|)₊ common places, hence c̄_ij = μ^{−(1 − |i − j|/r)₊} − 1.
     """
 
     def masks(harmless: Matrix) -> Matrix:
@@ -67,14 +67,14 @@ def overlapping_dropblock(nodes: int, seed_keep: float, block: int) -> Scheme:
 
 
 def seed_keep_of(keep: float, block: int) -> float:
-    """θ' with which overlapping DropBlock keeps a node as often as θ on the grid does (E19)."""
+    """θ' = θ^{1/r}, with which overlapping DropBlock keeps a node with probability θ (E19)."""
     return float(keep ** (1 / block))
 
 
 def seed_keep_as_printed(keep: float, block: int) -> float:
-    """θ' of Section 5.3; its window of 2k − 1 places around a node is the block size.
+    """θ' as printed in Pal 2020, Section 5.3, with the block size r in place of its window 2k − 1.
 
-    With θ and 1 − θ exchanged it is the probability that a seed drops, not that it is harmless.
+    With θ and 1 − θ exchanged, this is the probability of a seed, not of its absence (E19).
     """
     return float(1 - (1 - keep) ** (1 / block))
 
@@ -82,15 +82,18 @@ def seed_keep_as_printed(keep: float, block: int) -> float:
 def dropconnect_noise(
     shape: tuple[int, ...], keep: float, draws: int, rng: np.random.Generator
 ) -> Matrix:
-    """Z/θ of DropConnect (Section 4): a mask of the weights V, every entry by itself."""
+    """Noise Z/θ of DropConnect (Pal 2020, Section 4): every weight is kept with probability θ.
+
+    Returns draws × shape; `shape` is that of the weights V.
+    """
     return (rng.random((draws, *shape)) < keep) / keep
 
 
 def gaussian_noise(characteristic: Matrix, draws: int, rng: np.random.Generator) -> Matrix:
-    """Noise of mean one and any covariance C̄ without negative eigenvalues.
+    """Gaussian noise of mean one and covariance C̄ (`characteristic`), as draws × nodes.
 
-    It multiplies nodes instead of dropping them, and whatever its law has the same expected
-    objective (Lemma 3.1). Not every C̄ belongs to nodes that are only kept or dropped.
+    The expected objective depends on C̄ only, not on the distribution (Pal 2020, Lemma 3.1), so this
+    noise also serves a C̄ that no scheme of keeping and dropping nodes has.
     """
     values, vectors = np.linalg.eigh(characteristic)
     if values[0] < -1e-12 * max(values[-1], 1.0):
@@ -100,7 +103,7 @@ def gaussian_noise(characteristic: Matrix, draws: int, rng: np.random.Generator)
 
 
 def characteristic_of(masks: Matrix, probabilities: Vector) -> Matrix:
-    """C̄ by its definition, of any scheme with finitely many masks (a row each)."""
+    """C̄ by its definition (Pal 2020, Eq. 16), from all masks (a row each) with probabilities."""
     mean = probabilities @ masks
     covariance = (masks - mean).T @ (probabilities[:, None] * (masks - mean))
     return np.asarray(covariance / np.outer(mean, mean))

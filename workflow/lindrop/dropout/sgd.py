@@ -1,10 +1,11 @@
-"""Training with dropout, compiled: Algorithm 1 of Mianjy 2018 on fresh x ~ N(0, I) and y = Mx.
+"""Compiled training with dropout: Algorithm 1 of Mianjy 2018, with a new x ~ N(0, I) per step.
 
-η is the printed step size. The expected printed step is −η(θ/2) times the gradient of the objective
-f of Eq. 2; so it is with tied weights, whose step is the printed one of U plus that of V.
+The target of x is y = Mx. η is the printed step size. The expected printed step is −η(θ/2) times
+the gradient of the objective f of Eq. 2. With tied weights a step is the sum of the printed steps
+of U and of V, for which this holds too.
 
-Here a hidden node is a row, of U' and of V': one that is dropped costs nothing, and all the others
-stay in the nearest caches. Nothing calls BLAS, whose threads could change a sum.
+Weights are stored transposed, a hidden node per row, so that dropped nodes are skipped and the
+others are contiguous. BLAS is not used, since its threads could change the order of sums.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,14 +15,14 @@ from numba import njit
 
 from lindrop.base.arrays import Matrix, Vector
 
-BLOCK = 128  # steps whose samples and masks are drawn at once: they fit into a cache
+BLOCK = 128  # number of steps whose samples and masks are drawn at once and fit into a cache
 
-# Sums in any order become vector instructions; what is not a number still shows itself.
+# reordering of sums allows vector instructions; NaN and infinity still propagate
 FAST = {"reassoc", "contract"}
 compiled = njit(nogil=True, cache=True, fastmath=FAST)
 inlined = njit(inline="always", fastmath=FAST)
 
-Train = Callable[[Matrix, Matrix, Matrix, Vector], None]  # on rows of x, y, b; their η
+Train = Callable[[Matrix, Matrix, Matrix, Vector], None]  # takes x, y, masks (a row per step), η
 
 
 def dropout_sgd(
@@ -33,9 +34,10 @@ def dropout_sgd(
     checkpoints: Sequence[int],
     rng: np.random.Generator,
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """U_t and V_t at rising checkpoints t ≤ T; `rates` are η_0 … η_{T−1}, `keep` is θ.
+    """Yield U_t and V_t of Algorithm 1 (Mianjy 2018) at rising checkpoints t.
 
-    Samples and masks do not depend on the checkpoints.
+    `rates` are the step sizes η_0, η_1, …; `keep` is θ. Samples and masks do not depend on the
+    choice of checkpoints.
     """
     u_rows, v_rows = _rows(u), _rows(v)
 
@@ -54,7 +56,10 @@ def tied_dropout_sgd(
     checkpoints: Sequence[int],
     rng: np.random.Generator,
 ) -> Iterator[Matrix]:
-    """As `dropout_sgd` with U = V: an autoencoder with tied weights."""
+    """Yield U_t of Algorithm 1 (Mianjy 2018) with tied weights U = V at rising checkpoints t.
+
+    `rates` are the step sizes η_0, η_1, …; `keep` is θ.
+    """
     rows = _rows(u)
 
     def train(x: Matrix, y: Matrix, kept: Matrix, etas: Vector) -> None:
@@ -65,7 +70,7 @@ def tied_dropout_sgd(
 
 
 def _rows(weights: Matrix) -> Matrix:
-    """A copy to train, a hidden node by row."""
+    """Transposed copy of the weights to be trained, a hidden node per row."""
     return np.array(weights.T, dtype=float, order="C")
 
 
@@ -79,7 +84,7 @@ def _steps(
     checkpoints: Sequence[int],
     rng: np.random.Generator,
 ) -> Iterator[int]:
-    """Train as far as each checkpoint."""
+    """Train up to each checkpoint and yield its number of steps."""
     (nodes, outputs), inputs = u_rows.shape, v_rows.shape[1]
     if m.shape != (outputs, inputs) or len(v_rows) != nodes:  # compiled loops check no bounds
         raise ValueError(f"M is {m.shape}, U' {u_rows.shape} and V' {v_rows.shape}")
@@ -105,7 +110,7 @@ def _steps(
 def train_rows(
     u: Matrix, v: Matrix, x: Matrix, y: Matrix, kept: Matrix, keep: float, rates: Vector
 ) -> None:
-    """Line 4 of Algorithm 1 once for every row of x, y and b; changes U' and V'."""
+    """Line 4 of Algorithm 1 for every row of x, y and `kept`; changes U' and V' in place."""
     hidden, error = np.empty(len(u)), np.empty(u.shape[1])
     for t in range(len(x)):
         _forward(u, v, x[t], y[t], kept[t], keep, hidden, error)
@@ -120,7 +125,10 @@ def train_rows(
 def train_tied_rows(
     u: Matrix, x: Matrix, y: Matrix, kept: Matrix, keep: float, rates: Vector
 ) -> None:
-    """The same where V is U: both steps are taken from the same U."""
+    """Steps with tied weights, one per row of x, y and `kept`; changes U' in place.
+
+    A step is the sum of the printed steps of U and of V, both computed at the same U.
+    """
     hidden, error = np.empty(len(u)), np.empty(u.shape[1])
     for t in range(len(x)):
         _forward(u, u, x[t], y[t], kept[t], keep, hidden, error)
@@ -133,7 +141,7 @@ def train_tied_rows(
 
 @compiled
 def products(a: Matrix, b: Matrix) -> Matrix:
-    """AB': the inner products of all rows."""
+    """AB', the inner products of all rows of A with all rows of B, without BLAS."""
     out = np.empty((len(a), len(b)))
     for i in range(len(a)):
         for j in range(len(b)):
@@ -152,7 +160,7 @@ def _forward(
     hidden: Vector,
     error: Vector,
 ) -> None:
-    """V'x of the nodes that are kept, and (1/θ) U diag(b) V'x − y."""
+    """Write V'x of the kept nodes into `hidden`, and (1/θ) U diag(b) V'x − y into `error`."""
     for j in range(len(y)):
         error[j] = -y[j]
     for i in range(len(u)):

@@ -1,8 +1,8 @@
-"""What structured dropout minimises in expectation (Pal 2020, Sections 3 and 4).
+"""Expected losses of structured dropout and DropConnect (Pal 2020, Sections 3 and 4).
 
 Y (a × N) is predicted by UH from hidden nodes H (d × N): H = V'X in a linear network, H = g(X) in
-general. A mask z/μ multiplies the rows of H; DropConnect multiplies the entries of V by Z/θ. Forms
-as printed stand beside what enumeration of all masks confirms.
+general. Dropout noise z/μ multiplies the rows of H; DropConnect noise Z/θ multiplies the entries of
+V. Functions named `_as_printed` are the formulas of the paper that errata correct.
 """
 
 import numpy as np
@@ -12,14 +12,14 @@ from lindrop.dropout.objective import lam_of, squared_norms
 
 
 def loss(y: Matrix, u: Matrix, hidden: Matrix) -> Vector:
-    """‖Y − UH‖², of every H if there are several (… × d × N)."""
+    """‖Y − UH‖²; for an array of several H (… × d × N), one value for each."""
     return np.asarray(np.sum((u @ hidden - y) ** 2, axis=(-2, -1)))
 
 
 def losses_of_nodes(y: Matrix, u: Matrix, hidden: Matrix, noise: Matrix) -> Vector:
-    """‖Y − U diag(z) H‖² under every z, a row of the noise: ‖Y‖² − 2 z'c + z'Kz.
+    """‖Y − U diag(z) H‖² for every row z of the noise, computed as ‖Y‖² − 2 z'c + z'Kz.
 
-    K = U'U ⊙ HH' and c = diag(U'YH') are all that it takes of the samples.
+    K = U'U ⊙ HH' and c = diag(U'YH') do not depend on z, so a draw costs O(d²).
     """
     c = np.sum(u * (y @ hidden.T), axis=0)
     squares = np.sum(noise @ _products(u, hidden) * noise, axis=1)
@@ -27,24 +27,24 @@ def losses_of_nodes(y: Matrix, u: Matrix, hidden: Matrix, noise: Matrix) -> Vect
 
 
 def _products(u: Matrix, hidden: Matrix) -> Matrix:
-    """K = U'U ⊙ HH': inner products of the nodes' shares u_i h_i' of the output."""
+    """K = U'U ⊙ HH', the inner products of the nodes' contributions u_i h_i' to the output."""
     return np.asarray((u.T @ u) * (hidden @ hidden.T))
 
 
 def regulariser(u: Matrix, hidden: Matrix, characteristic: Matrix) -> float:
-    """Ω = ⟨C̄, U'U ⊙ HH'⟩ (Eq. 15)."""
+    """Penalty of a dropout scheme, Ω = ⟨C̄, U'U ⊙ HH'⟩ (Pal 2020, Eq. 15)."""
     return float(np.sum(characteristic * _products(u, hidden)))
 
 
 def objective(y: Matrix, u: Matrix, hidden: Matrix, characteristic: Matrix) -> float:
-    """E ‖Y − U diag(z/μ) H‖² of the scheme with this C̄ (Lemma 3.1)."""
+    """Expected loss E ‖Y − U diag(z/μ) H‖² of the scheme with the given C̄ (Pal 2020, Lemma 3.1)."""
     return float(loss(y, u, hidden)) + regulariser(u, hidden, characteristic)
 
 
 def gradient(
     y: Matrix, u: Matrix, v: Matrix, x: Matrix, characteristic: Matrix
 ) -> tuple[Matrix, Matrix]:
-    """Derivatives of the objective of Lemma 3.1 with H = V'X, by U and by V."""
+    """Derivatives of `objective` with H = V'X by U and by V, in the shapes of U and V."""
     hidden = v.T @ x
     error = u @ hidden - y
     return (
@@ -54,20 +54,20 @@ def gradient(
 
 
 def dropout_regulariser(u: Matrix, hidden: Matrix, keep: float) -> float:
-    """((1 − θ)/θ) Σ ‖u_i‖²‖h_i‖²: dropout in the last layer (Corollary 3.2 with E16)."""
+    """Penalty of dropout before the last layer, ((1 − θ)/θ) Σ ‖u_i‖²‖h_i‖² (Corollary 3.2, E16)."""
     return lam_of(keep) * dropout_regulariser_as_printed(u, hidden)
 
 
 def dropout_regulariser_as_printed(u: Matrix, hidden: Matrix) -> float:
-    """Σ ‖u_i‖²‖h_i‖² (Eq. 17), which lacks (1 − θ)/θ."""
+    """Σ ‖u_i‖²‖h_i‖², the penalty as Pal 2020, Eq. 17 prints it, without the factor (1 − θ)/θ."""
     return float(squared_norms(u) @ squared_norms(hidden.T))
 
 
 def dropconnect_regulariser(u: Matrix, v: Matrix, inputs: Matrix, keep: float) -> float:
-    """((1 − θ)/θ) Σ_k ‖u_k‖² Σ_j v_jk² ‖M_j‖², M_j being row j of the inputs M of V.
+    """Penalty of DropConnect, ((1 − θ)/θ) Σ_k ‖u_k‖² Σ_j v_jk² ‖M_j‖² (erratum E18).
 
-    The entries of a column of Z are independent, so the variances of their contributions add up
-    (E18; the proof of Theorem 4.1 overlooks it in Eq. 55).
+    M_j is row j of the inputs M of V. The entries of a column of Z are independent, so variances of
+    their contributions add up; Eq. 55 in the proof of Theorem 4.1 overlooks that.
     """
     return lam_of(keep) * float(squared_norms(u) @ (v**2).T @ squared_norms(inputs.T))
 
@@ -75,7 +75,7 @@ def dropconnect_regulariser(u: Matrix, v: Matrix, inputs: Matrix, keep: float) -
 def dropconnect_gradient(
     y: Matrix, u: Matrix, v: Matrix, inputs: Matrix, keep: float
 ) -> tuple[Matrix, Matrix]:
-    """Derivatives of ‖Y − UV'M‖² + `dropconnect_regulariser`, by U and by V."""
+    """Derivatives of ‖Y − UV'M‖² + `dropconnect_regulariser` by U and by V, in their shapes."""
     hidden, lengths = v.T @ inputs, squared_norms(inputs.T)
     error = u @ hidden - y
     return (
@@ -85,5 +85,8 @@ def dropconnect_gradient(
 
 
 def dropconnect_regulariser_as_printed(u: Matrix, v: Matrix, inputs: Matrix, keep: float) -> float:
-    """((1 − θ)/θ) Σ ‖u_i‖²‖M'v_i‖², that of dropout (Theorem 4.1): right if MM' is diagonal."""
+    """Penalty of DropConnect by Theorem 4.1 as printed, ((1 − θ)/θ) Σ ‖u_i‖²‖M'v_i‖².
+
+    It is that of dropout, and correct for DropConnect only if MM' is diagonal (erratum E18).
+    """
     return dropout_regulariser(u, v.T @ inputs, keep)

@@ -1,1 +1,1 @@
-"""Linear autoencoders: one module per family, and a catalogue of all."""
+"""Recommenders: one module per family of models, and the catalogue that lists all of them."""

@@ -1,4 +1,4 @@
-"""What every model is given and what it gives back."""
+"""The data that models are fitted to (`Training`), the fitted models, and what a `Fit` returns."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,17 +24,18 @@ FLOAT32 = np.dtype(np.float32)
 
 @dataclass(frozen=True)
 class FullRank:
-    """Scores X B with a dense item-item matrix B."""
+    """Model with a dense items × items matrix B; the scores of users with rows X are X B."""
 
     matrix: Matrix
 
     def scores(self, x: sp.csr_array) -> Matrix:
+        """X B, users × items."""
         return sparse_times_dense(x, self.matrix)
 
 
 @dataclass(frozen=True)
 class SparseItems:
-    """Scores X B with a sparse item-item matrix B, as the three arrays of its CSR form."""
+    """Model with a sparse items × items matrix B, kept as its three CSR arrays; scores are X B."""
 
     indptr: Array
     indices: Array
@@ -42,31 +43,34 @@ class SparseItems:
 
     @property
     def matrix(self) -> sp.csr_array:
+        """B, items × items."""
         items = len(self.indptr) - 1
         return sp.csr_array((self.data, self.indices, self.indptr), shape=(items, items))
 
     def scores(self, x: sp.csr_array) -> Matrix:
+        """X B, users × items, as a dense array."""
         return sparse_times_sparse(x, (self.indptr, self.indices, self.data))
 
 
 @dataclass(frozen=True)
 class LowRank:
-    """Scores X U V' with encoder U and decoder V, both items × rank."""
+    """Model with encoder U and decoder V, both items × rank; the scores are X U V'."""
 
     encoder: Matrix
     decoder: Matrix
 
     def scores(self, x: sp.csr_array) -> Matrix:
+        """X U V', users × items."""
         scores: Matrix = (x.astype(self.encoder.dtype) @ self.encoder) @ self.decoder.T
         return scores
 
     def truncated(self, rank: int) -> "LowRank":
-        """Its first columns: the model of a smaller rank, where columns come by importance."""
+        """Model of a smaller rank: the first columns of U and V, which are sorted by importance."""
         first = (np.ascontiguousarray(part[:, :rank]) for part in (self.encoder, self.decoder))
         return LowRank(*first)
 
     def balanced(self) -> "LowRank":
-        """The same B in the gauge where U and V have equal, diagonal second moments."""
+        """Equivalent model (U V' is unchanged) in which U'U = V'V is diagonal."""
         q_u, r_u = np.linalg.qr(self.encoder.astype(np.float64))
         q_v, r_v = np.linalg.qr(self.decoder.astype(np.float64))
         left, values, right = np.linalg.svd(r_u @ r_v.T)
@@ -77,19 +81,20 @@ class LowRank:
 
 @dataclass(frozen=True)
 class Popularity:
-    """The same scores for everybody: how many training users each item has."""
+    """Model that scores every item by its number of training users, equally for all users."""
 
     counts: Vector
 
     def scores(self, x: sp.csr_array) -> Matrix:
+        """The counts once for every row of X, users × items."""
         return np.tile(self.counts, (x.shape[0], 1))
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A model and how its solver went; closed forms have no history.
+    """A fitted model and the history of its solver, which is empty for a closed form.
 
-    `earlier` is what it took in another process, before this one went on where that one ended.
+    `earlier` is the cost of the earlier processes of a training that this process resumed.
     """
 
     model: Model
@@ -99,13 +104,13 @@ class Fit:
 
     @property
     def precision(self) -> str:
-        """In which it was computed, and is kept; nothing of a model without weights."""
+        """Floating-point type of the model's arrays, such as `float32`; empty if it has none."""
         types = (getattr(part, "dtype", np.dtype(int)) for part in vars(self.model).values())
         return next((str(dtype) for dtype in types if dtype.kind == "f"), "")
 
 
 class Validation(NamedTuple):
-    """The users who decide when a training stops: what is known of them, what is to be found."""
+    """Interactions of the validation users, who decide when a training stops, in two parts."""
 
     fold_in: sp.csr_array
     held_out: sp.csr_array
@@ -113,19 +118,19 @@ class Validation(NamedTuple):
 
 @dataclass(frozen=True)
 class Training:
-    """The training users' interactions, as models want them.
+    """Interactions X of the training users (users × items), and what models derive from them.
 
-    `read_gram` gives a fresh X'X of the precision asked for at every call, since solvers work in
-    its memory; `dtype` is what they begin with.
+    `read_gram(dtype)` returns a new copy of X'X at every call, since solvers overwrite it; `dtype`
+    is the precision that solvers try first.
     """
 
     x: sp.csr_array
     read_gram: Callable[[npt.DTypeLike], Matrix]
     seed: int = 1
-    spectrum: tuple[Vector, Matrix] | None = None  # of G, where somebody has computed it already
+    spectrum: tuple[Vector, Matrix] | None = None  # leading eigenpairs of G, if already computed
     dtype: np.dtype[Any] = FLOAT32
-    validation: Validation | None = None  # of models that stop where these users say
-    checkpoint: Path | None = None  # from which such a model goes on where it was killed
+    validation: Validation | None = None  # for models that are trained with early stopping
+    checkpoint: Path | None = None  # file from which an interrupted training of them resumes
 
     @classmethod
     def of(
@@ -135,9 +140,9 @@ class Training:
         dtype: npt.DTypeLike = np.float32,
         keep: bool = True,
     ) -> "Training":
-        """From the interactions alone: X'X is counted here and kept, a matrix beside the solver's.
+        """Training data from the interactions alone: X'X is computed once and kept in memory.
 
-        Where that is one too many, `keep=False` has every fit count it again.
+        With `keep=False` every fit computes X'X anew, which saves one items × items matrix.
         """
         dtype = np.dtype(dtype)
         read = gram_matrix(x, dtype).astype if keep else partial(gram_matrix, x)
@@ -145,25 +150,30 @@ class Training:
 
     @cached_property
     def gram_diagonal(self) -> Vector:
-        """diag(X'X): how many users each item has."""
+        """diag(X'X): the sum of the squared entries of each item; its users, if entries are 1."""
         squares = canonical(self.x).copy()
         squares.data = squares.data.astype(np.float64) ** 2
         return np.asarray(squares.sum(axis=0)).ravel()
 
     @property
     def items(self) -> int:
+        """Number of items."""
         return int(self.x.shape[1])
 
     @property
     def largest_rank(self) -> int:
-        """That X can have."""
+        """Upper bound of the rank of X: the smaller of the numbers of users and items."""
         return int(min(self.x.shape))
 
     def packed(self, dtype: npt.DTypeLike) -> PackedGram:
+        """A new copy of X'X in the given precision, ready to be inverted in place."""
         return PackedGram(self.read_gram(dtype))
 
     def top_spectrum(self, k: int) -> tuple[Vector, Matrix]:
-        """The k largest eigenpairs of G: shared where possible, else computed."""
+        """The k largest eigenvalues of G and their eigenvectors (items × k).
+
+        They are taken from `spectrum` if it holds as many, else computed.
+        """
         if self.spectrum is not None and len(self.spectrum[0]) >= k:
             values, vectors = self.spectrum
             return values[:k], np.ascontiguousarray(vectors[:, :k])
@@ -172,7 +182,7 @@ class Training:
 
 
 def dropout_penalty(gram_diagonal: Vector, p: float, ridge: float) -> Vector:
-    """The diagonal of Λ̃ = Λ + λI, Λ = p/(1-p) diag(X'X) (Eq. 4)."""
+    """Diagonal of Λ̃ = Λ + λI with Λ = p/(1-p) diag(X'X) (Steck 2020, Eq. 4)."""
     if not (0.0 <= p < 1.0 and ridge >= 0.0):
         raise UserError(f"p = {p} and λ = {ridge}: p must be from 0 to below 1, λ at least 0")
     return gram_diagonal * (p / (1.0 - p)) + ridge

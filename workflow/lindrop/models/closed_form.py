@@ -1,4 +1,4 @@
-"""Table 1, rows 1 to 3: low-rank autoencoders whose global optimum is an eigenvalue problem."""
+"""Rows 1 to 3 of Table 1 of Steck 2020: low-rank autoencoders solved by an eigenvalue problem."""
 
 import numpy as np
 
@@ -10,7 +10,10 @@ from lindrop.models.precision import inverted
 
 
 def fit_weight_decay(data: Training, rank: int, ridge: float) -> Fit:
-    """Row 1, ‖X - XUV'‖² + λ(‖U‖² + ‖V‖²): B = Σ (1 - λ/σ_i²)₊ v_i v_i', (σ_i², v_i) of X'X."""
+    """Minimise ‖X - XUV'‖² + λ(‖U‖² + ‖V‖²) (Steck 2020, Table 1, row 1) in closed form.
+
+    UV' = Σ (1 - λ/σ_i²)₊ v_i v_i', with the `rank` largest eigenpairs (σ_i², v_i) of X'X.
+    """
     values, vectors = data.top_spectrum(rank)
     kept = np.maximum(values - ridge, 0.0) / _positive(values)
     root = np.sqrt(kept).astype(vectors.dtype)
@@ -18,20 +21,26 @@ def fit_weight_decay(data: Training, rank: int, ridge: float) -> Fit:
 
 
 def fit_product_l2(data: Training, rank: int, ridge: float) -> Fit:
-    """Row 2, ‖X - XUV'‖² + λ‖UV'‖²: B = Σ σ_i²/(σ_i² + λ) v_i v_i'."""
+    """Minimise ‖X - XUV'‖² + λ‖UV'‖² (Steck 2020, Table 1, row 2) in closed form.
+
+    UV' = Σ σ_i²/(σ_i² + λ) v_i v_i', with the `rank` largest eigenpairs (σ_i², v_i) of X'X.
+    """
     values, vectors = data.top_spectrum(rank)
     kept = _positive(values) / (_positive(values) + ridge)
     return Fit(LowRank(vectors * kept.astype(vectors.dtype), vectors))
 
 
 def _positive(values: Vector) -> Vector:
-    """Beyond the rank of G eigenvalues are zero up to rounding, of either sign."""
+    """Eigenvalues of G, those that rounding made zero or negative raised to a tiny number."""
     positive: Vector = np.maximum(values, np.finfo(values.dtype).tiny)
     return positive
 
 
 def fit_dropout_l2(data: Training, rank: int, p: float, ridge: float) -> Fit:
-    """Row 3, ‖X - XUV'‖² + ‖Λ̃^½ UV'‖²: B = C G E E', E the top eigenvectors of G C G."""
+    """Minimise ‖X - XUV'‖² + ‖Λ̃^½ UV'‖² (Steck 2020, Table 1, row 3) in closed form.
+
+    UV' = C G E E', with C = (G + Λ̃)⁻¹ and the `rank` top eigenvectors E of G C G.
+    """
     penalty = dropout_penalty(data.gram_diagonal, p, ridge)
     gram = inverted(data, penalty, rank)
     _, vectors = regularised_spectrum(gram, penalty, rank, data.seed)
@@ -41,7 +50,10 @@ def fit_dropout_l2(data: Training, rank: int, p: float, ridge: float) -> Fit:
 def regularised_spectrum(
     gram: PackedGram, penalty: Vector, rank: int, seed: int
 ) -> tuple[Vector, Matrix]:
-    """Top eigenpairs of G C G = G - Λ̃ + Λ̃ C Λ̃: their values add up to what the fit explains."""
+    """Eigenvalues and eigenvectors of G C G = G - Λ̃ + Λ̃ C Λ̃, the `rank` largest.
+
+    The minimum of row 3 of Table 1 is tr(G) minus the sum of these eigenvalues.
+    """
     scale = penalty.astype(gram.dtype)[:, None]
 
     def times(y: Matrix) -> Matrix:
@@ -53,5 +65,5 @@ def regularised_spectrum(
 
 
 def ridge_regression(gram: PackedGram, penalty: Vector, y: Matrix) -> Matrix:
-    """C G Y = Y - C Λ̃ Y."""
+    """C G Y = Y - C Λ̃ Y, the ridge regression of X Y on X with the penalty Λ̃."""
     return y - gram.inverse_times(penalty.astype(gram.dtype)[:, None] * y)

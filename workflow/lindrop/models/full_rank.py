@@ -1,4 +1,4 @@
-"""Full-rank linear autoencoders: one inverse serves every degree of emphasis."""
+"""Full-rank linear autoencoders of Steck 2020 in closed form, from one inverse C = (X'X + Λ̃)⁻¹."""
 
 import numpy as np
 
@@ -9,23 +9,26 @@ from lindrop.models.precision import inverted
 
 
 def fit_dlae(data: Training, p: float, ridge: float) -> Fit:
-    """Denoising without emphasis, B = I - C Λ̃ (Eq. 5)."""
+    """Fit the full-rank DLAE, denoising without emphasis: B = I - C Λ̃ (Steck 2020, Eq. 5)."""
     penalty = dropout_penalty(data.gram_diagonal, p, ridge)
     gram = inverted(data, penalty)
     return _model(gram, penalty, 1.0 - penalty * gram.inverse_diagonal)
 
 
 def fit_edlae(data: Training, p: float, ridge: float) -> Fit:
-    """Full emphasis, B = I - C dMat(1 ⊘ diag C) (Eq. 8, 9); with p = 0 it is EASE."""
+    """Fit the full-rank EDLAE with full emphasis; with p = 0 it is EASE.
+
+    B = I - C dMat(1 ⊘ diag C) (Steck 2020, Eq. 8 and 9).
+    """
     gram = inverted(data, dropout_penalty(data.gram_diagonal, p, ridge))
     return _model(gram, 1.0 / gram.inverse_diagonal, np.zeros(len(gram)))
 
 
 def fit_emphasised(data: Training, p: float, ridge: float, a: float, b: float) -> Fit:
-    """Any emphasis a ≥ b > 0, the minimiser of Eq. 6 with Λ̃ in place of Λ.
+    """Fit the full-rank EDLAE with any emphasis a ≥ b > 0 (Steck 2020, Eq. 6, with Λ̃ for Λ).
 
-    W = I - C dMat(d), d = a Λ̃ / (b + (a-b) Λ̃ diag C), holds the off-diagonal of B; its diagonal is
-    (ap + bq) (1 - Λ̃ diag C) / (b + (a-b) Λ̃ diag C).
+    Off its diagonal B equals I - C dMat(d) with d = a Λ̃ / (b + (a-b) Λ̃ diag C); the diagonal of B
+    is (ap + bq) (1 - Λ̃ diag C) / (b + (a-b) Λ̃ diag C), with q = 1 - p.
     """
     penalty = dropout_penalty(data.gram_diagonal, p, ridge)
     gram = inverted(data, penalty)
@@ -36,7 +39,7 @@ def fit_emphasised(data: Training, p: float, ridge: float, a: float, b: float) -
 
 
 def emphasised_matrix(gram: Matrix, p: float, ridge: float, a: float, b: float) -> Matrix:
-    """The same from a given G = X'X, in its precision."""
+    """Matrix B that minimises Eq. 6 of Steck 2020 for a given G = X'X, in the precision of G."""
     penalty = dropout_penalty(gram.diagonal(), p, ridge)
     c = np.linalg.inv(gram + np.diag(penalty))
     shrunk = penalty * c.diagonal()
@@ -47,7 +50,7 @@ def emphasised_matrix(gram: Matrix, p: float, ridge: float, a: float, b: float) 
 
 
 def _model(gram: PackedGram, scale: Vector, diagonal: Vector) -> Fit:
-    """-C dMat(scale) with another diagonal, in the memory of C."""
+    """Fit with B = -C dMat(scale) off the diagonal and `diagonal` on it; C is overwritten."""
     matrix = gram.take_inverse()
     matrix *= -scale.astype(matrix.dtype)
     np.fill_diagonal(matrix, diagonal)

@@ -1,4 +1,4 @@
-"""In which precision C = (G + Λ̃)⁻¹ is made: float32, and float64 where that would be seen."""
+"""Choice of the precision of C = (G + Λ̃)⁻¹: float32, or float64 where its errors would show."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,15 +11,16 @@ from lindrop.linalg.blas import NotPositiveDefinite
 from lindrop.linalg.packed import NOISE, PackedGram
 from lindrop.models.base import Training
 
-SEEN = 1e-5  # error of B that ranking metrics may show in their fifth digit
+SEEN = 1e-5  # error of B from which the fifth digit of ranking metrics may change
 
 
 def inverted(data: Training, penalty: Vector, rank: int = 0, matrices: int = 1) -> PackedGram:
-    """G with C = (G + dMat(penalty))⁻¹; all that follows is computed in the precision of the two.
+    """G and C = (G + dMat(penalty))⁻¹ in one buffer, whose precision later computations share.
 
-    Where float32 is not enough, G is read once more, in float64, if there is room for what a solver
-    then keeps; if not, float32 may err visibly, but never by as much as noise. A job of a cluster
-    fails instead, where its next attempt gets the memory.
+    float32 is tried first. Where its error exceeds `SEEN`, G is read once more in float64, if there
+    is memory for a solver with `matrices` buffers and a model of `rank`. If there is not, float32
+    errors up to `NOISE` are accepted with a warning; a cluster job whose next attempt gets more
+    memory raises an error instead.
     """
     if data.dtype == np.float64:
         return _inverted(data, np.float64, penalty, NOISE)
@@ -30,7 +31,7 @@ def inverted(data: Training, penalty: Vector, rank: int = 0, matrices: int = 1) 
         return _inverted(data, np.float32, penalty, SEEN)
     except NotPositiveDefinite as error:
         logger.info("float32 is not enough (%s): once more, in float64", error.reason)
-    # only here: the exception held on to the first buffer
+    # outside of the except block, where the exception keeps the first buffer alive
     return _inverted(data, np.float64, penalty, NOISE)
 
 
@@ -43,7 +44,7 @@ def _without_room(data: Training, penalty: Vector, needed: float) -> PackedGram:
         if more_later:
             raise UserError(
                 f"float32 is not enough ({error.reason}), and {gigabytes}, more than this job has "
-                "left: its next attempt asks for more, the first one with --set-resources"
+                "left: its next attempt gets more; --set-resources gives more to the first"
             ) from error
         raise Unsolvable(f"{error}; or more memory: {gigabytes}") from error
 

@@ -1,4 +1,4 @@
-"""Which of the configured ranks a dataset has items, or users, enough for."""
+"""Selection of the configured ranks that a dataset is large enough for."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,15 @@ from lindrop.base.reporting import logger
 
 
 def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
-    """The ranks below the number of items (or of users, where there are fewer)."""
+    """Distinct ranks below `items`, ascending; UserError if there is none.
+
+    `items` is the largest rank that the data can have: the number of items, or of users if smaller.
+    """
     usable = sorted(rank for rank in set(ranks) if rank < items)
     if not usable:
         raise UserError(
-            f"the training data have rank {items} at most, no rank is below that: set a smaller "
-            "`rank` or `ranks`"
+            f"the training data have rank {items} at most, and no configured rank is below "
+            "that: set a smaller `rank` or `ranks`"
         )
     if len(usable) < len(set(ranks)):
         logger.info("ranks from %d on are left out: no more items or users", items)
@@ -20,5 +23,5 @@ def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
 
 
 def rank_of_table(rank: int, usable: Sequence[int]) -> int:
-    """The configured rank, or the largest one of the curves where the items are too few for it."""
+    """The configured rank if it is usable, else the largest usable rank."""
     return rank if rank in usable else max(usable)

@@ -1,9 +1,9 @@
-"""Table 1 row 4 of Steck 2020: the low-rank DLAE, trained with the dropout that row 3 integrates.
+"""Low-rank DLAE trained with sampled dropout (Steck 2020, Table 1, row 4).
 
 Minimises E‖X − ZUV'‖² + λ‖UV'‖² with Z = X ∘ δ / q, δ ~ Bernoulli(q) for every nonzero of X (a = b,
-so zeros need no mask). As in TensorFlow's dropout, Z is scaled by 1/q: UV' predicts as it is, the
-factor q of Eq. 2 is already in it. The optimum is that of row 3, in closed form: this
-file shows how near sampling comes to it, and at what cost.
+so zeros need no mask). Z is scaled by 1/q, as in TensorFlow's dropout, so UV' needs no rescaling by
+the factor q of Eq. 2 to predict. Row 3 of Table 1 has the closed form of the same optimum; this
+module shows how close sampling comes to it, and at what cost.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,19 +21,23 @@ from lindrop.models.base import Fit, LowRank, Training
 
 Matrix = npt.NDArray[np.float32]
 
-BLOCK = 1 << 18  # parameters that a thread updates at once
-WARM_UP = 0.1  # of all steps: Adam knows the size of a gradient only after some
-DECAY_MEAN, DECAY_SQUARE = 0.9, 0.99  # .999 would remember more steps than some epochs have
-EPSILON = 1e-12  # added to the size of a gradient, which per user can be small
+BLOCK = 1 << 18  # number of parameters that a thread updates at once
+WARM_UP = 0.1  # share of all steps in which the rate rises, while Adam's averages are unreliable
+DECAY_MEAN, DECAY_SQUARE = 0.9, 0.99  # .999 would average over more steps than some epochs have
+EPSILON = 1e-12  # added to the size of a gradient; small, as a gradient per user can be small
 
 
-RESTED = 2e-3  # relative change of the loss over the last tenth of the epochs
+RESTED = 2e-3  # largest relative change of the loss over the last tenth of converged epochs
 
 
 def fit_sampled_dropout(
     data: Training, ranks: Sequence[int], p: float, ridge: float, **options: Any
 ) -> Iterator[tuple[int, Fit]]:
-    """Converged where the loss, which has the noise of its masks, has come to rest."""
+    """Fits by sampled dropout, yielded with their rank.
+
+    A fit counts as converged if its loss changed by at most a share `RESTED` over the last tenth of
+    the epochs; the loss itself fluctuates with the random masks.
+    """
     for rank in ranks:
         u, v, history = fit_sampled(data.x, rank, p, ridge, seed=data.seed, **options)
         before, last = history[-max(2, len(history) // 10) :][0]["loss"], history[-1]["loss"]
@@ -44,7 +48,7 @@ def fit_sampled_dropout(
 
 
 class Gradients(NamedTuple):
-    """The loss of a mini-batch, a sum over its users, and the gradients of its mean."""
+    """Loss of a mini-batch, summed over its users, and the gradients of its mean per user."""
 
     loss: float
     u: Matrix
@@ -63,13 +67,13 @@ def fit_sampled(
     seed: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Matrix, Matrix, list[dict[str, float]]]:
-    """U, V and their history by mini-batch Adam, from small random numbers (Glorot).
+    """U, V and the history of their training by mini-batch Adam from Glorot's random start.
 
     Every epoch takes all users in a new order, with new masks. `learning_rate` is relative to the
-    largest number of the start: a step of Adam ignores the scale of the loss but not that of the
-    parameters, which falls with the number of items. The rate rises linearly, then falls to zero as
-    a cosine, which averages the noise of the masks out. In the history, `loss` is the objective as
-    the epoch's batches saw it, each before its step.
+    bound of the start's random numbers: a step of Adam ignores the scale of the loss but not that
+    of the parameters, which falls with the number of items. The rate rises linearly, then falls to
+    zero as a cosine, which averages the noise of the masks out. In the history, `loss` is the sum
+    of the losses of an epoch's batches, each measured before its step.
     """
     rng = np.random.default_rng(seed)
     (users, items), x = x.shape, x.astype(np.float32, copy=False)
@@ -97,7 +101,7 @@ def fit_sampled(
 
 
 def dropped(x: sp.csr_array, p: float, rng: np.random.Generator) -> sp.csr_array:
-    """Z: every entry of X is zero with probability p, else it is scaled by 1/q."""
+    """X with every entry set to zero with probability p and scaled by 1/(1 - p) otherwise."""
     kept = rng.random(x.nnz, dtype=np.float32) >= p
     z = x.copy()
     z.data *= kept / np.float32(1 - p)
@@ -108,10 +112,10 @@ def dropped(x: sp.csr_array, p: float, rng: np.random.Generator) -> sp.csr_array
 def gradients(
     x: sp.csr_array, z: sp.csr_array, u: Matrix, v: Matrix, ridge_per_user: float
 ) -> Gradients:
-    """‖X − ZUV'‖² + λ‖UV'‖² for a batch X, whose λ is its users' share of the whole.
+    """Value and gradients of ‖X − ZUV'‖² + λ‖UV'‖² for a batch X of n users, λ = n·ridge_per_user.
 
-    With A = ZU: 2(V(A'A + λU'U) − X'A) for V and 2(Z'(A(V'V) − XV) + λU(V'V)) for U. Nothing is as
-    large as users × items.
+    With A = ZU the gradients are 2(V(A'A + λU'U) − X'A) by V and 2(Z'(A(V'V) − XV) + λU(V'V)) by U.
+    No array of users × items is formed.
     """
     ridge, weight = np.float32(ridge_per_user * x.shape[0]), np.float32(2 / x.shape[0])
     a, xv, vv = sparse_times_dense(z, u), sparse_times_dense(x, v), v.T @ v
@@ -129,14 +133,14 @@ def gradients(
 
 
 def schedule(share: float) -> float:
-    """The learning rate after a share of all steps: up linearly, down as a cosine."""
+    """Factor of the learning rate after a share of all steps: a linear rise, then half a cosine."""
     if share < WARM_UP:
         return share / WARM_UP
     return float(1 + np.cos(np.pi * (share - WARM_UP) / (1 - WARM_UP))) / 2
 
 
 class Adam:
-    """Kingma and Ba 2015, Algorithm 1, on a matrix in its place, in one pass over the memory."""
+    """Adam (Kingma and Ba 2015, Algorithm 1), which updates a matrix in place in a single pass."""
 
     def __init__(self, parameters: Matrix):
         self.parameters = parameters.reshape(-1)  # a view
@@ -144,8 +148,9 @@ class Adam:
         self.steps = 0
 
     def descend(self, gradient: Matrix, rate: float) -> None:
+        """Update the parameters by one step against the gradient."""
         self.steps += 1
-        unbias = np.sqrt(1 - DECAY_SQUARE**self.steps)  # of the root of `square`
+        unbias = np.sqrt(1 - DECAY_SQUARE**self.steps)  # corrects the bias of √square
         scale = np.float32(rate * unbias / (1 - DECAY_MEAN**self.steps))
         epsilon = np.float32(EPSILON * unbias)
         flat = gradient.reshape(-1)

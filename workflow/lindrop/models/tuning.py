@@ -1,4 +1,4 @@
-"""Grids, the validation users' judgement of them, and the choice."""
+"""Grid search: fits at every point, validation metrics, the choice of a point, the final test."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,18 +25,18 @@ NOTHING = dict.fromkeys(METRICS, float("nan"))
 
 
 def solver_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What is not searched: iterations, tolerance, …"""
+    """Options that are passed on to the solver (iterations, tolerance, …), not axes of the grid."""
     return {key: value for key, value in options.items() if key not in axes(options)}
 
 
 def parameters(point: Mapping[str, float], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a fit: λ is a word that Python keeps for itself."""
+    """Keyword arguments of a fit; the axis `lambda`, a keyword of Python, is named `ridge`."""
     named = {"ridge" if axis == "lambda" else axis: value for axis, value in point.items()}
     return named | solver_options(options)
 
 
 def ranks_of(name: str, rank: int, ranks: Sequence[int], data: Training) -> list[int]:
-    """At which ranks a model is fitted."""
+    """Ranks at which a model is fitted; for one without a rank, the number of items."""
     if not CATALOGUE[name].low_rank:
         return [data.items]
     usable = usable_ranks([*ranks, rank], data.largest_rank)
@@ -53,7 +53,7 @@ def tune(
     held_out: sp.csr_array,
     models: Mapping[str, Entry] = CATALOGUE,
 ) -> pd.DataFrame:
-    """Validation metrics of every point at every rank; no model is kept."""
+    """Table of validation metrics, one row for every point of the grid and every rank."""
     entry = models[name]
     return pd.DataFrame(_trials(data, name, entry, points, ranks, options, fold_in, held_out))
 
@@ -86,7 +86,7 @@ def _trials(
                 yield row | {"seconds": round(seconds, 3)}
                 progress.advance(1)
                 start = time.perf_counter()
-        except Unsolvable as error:  # one bad point is no reason to lose the others
+        except Unsolvable as error:  # the other points of the grid may still succeed
             failed = [rank for rank in ranks if rank not in done]
             logger.warning("%s at rank %s, %s: left out: %s", name, failed, point, error)
             yield from ({"model": name, "rank": rank, **point} | NOTHING for rank in failed)
@@ -94,7 +94,7 @@ def _trials(
 
 
 def _means(fit: Fit, fold_in: sp.csr_array, held_out: sp.csr_array) -> dict[str, float]:
-    """Mean metrics; none of a model that is zero, whose scores all tie."""
+    """Mean of every metric over the users; NaN for a model that is zero, since all scores tie."""
     if _is_zero(fit):
         logger.warning("the model is zero (its penalty is too large): left out")
         return NOTHING
@@ -110,17 +110,18 @@ def _is_zero(fit: Fit) -> bool:
 
 
 def only_choice(options: Mapping[str, Any], ranks: Sequence[int]) -> pd.DataFrame:
-    """What a grid of one point leaves to choose: nothing, so that point is never fitted to tune."""
+    """Table of choices for a grid of a single point, which needs no validation."""
     (point,) = grid(options)
     return pd.DataFrame([{"rank": rank, **point, "edge": ""} for rank in ranks])
 
 
 def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
-    """The best point of each rank by nDCG@100, and which axes it is on the edge of.
+    """Table with the best point of each rank by nDCG@100; `edge` names axes on whose end it lies.
 
     Ranks at which no point gave a usable model are left out.
     """
-    finite = trials.dropna(subset=[CRITERION]).reset_index(drop=True)  # jobs number from 0 each
+    # the tables of several jobs were joined, so row numbers repeat
+    finite = trials.dropna(subset=[CRITERION]).reset_index(drop=True)
     if finite.empty:
         raise UserError(
             "no point of the grid gave a usable model (see the logs of its tuning), or no "
@@ -135,12 +136,15 @@ def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def number_of(chosen: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-    """Which point of the grid was chosen."""
+    """Index of the chosen point in the grid, counted from 0."""
     return grid(options).index({axis: chosen[axis] for axis in axes(options)})
 
 
 def edge_of_grid(point: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    """The axes on whose edge a chosen point lies; 0 is none, since nothing is below it."""
+    """Axes on which a point has the smallest or largest value, comma-separated.
+
+    The value 0 is never an edge, since no smaller value exists.
+    """
     return ", ".join(
         symbol(axis)
         for axis, values in axes(options).items()
@@ -150,7 +154,7 @@ def edge_of_grid(point: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Tested:
-    """A chosen point of a model at one rank, its test metrics, and what the fit took."""
+    """Chosen point of a model at one rank, its test metrics per user, and the cost of the fit."""
 
     rank: int
     parameters: dict[str, Any]
@@ -169,7 +173,10 @@ def refit(
     held_out: sp.csr_array,
     models: Mapping[str, Entry] = CATALOGUE,
 ) -> dict[int, tuple[Tested, Fit]]:
-    """Fit every chosen point once, for all ranks that chose it, and test it: the only time."""
+    """Fit the chosen point of every rank and evaluate it on the test users; results are by rank.
+
+    Ranks that share a point are fitted in one call.
+    """
     searched, entry = list(axes(options)), models[name]
     edges = dict(zip(chosen["rank"], chosen["edge"], strict=True))
     entry.require_memory(data.items, list(edges), **options)

@@ -1,5 +1,5 @@
-/* The table of claims; page.js comes first. */
-/* Claims: one click opens the evidence. */
+/* The table of claims. page.js is loaded before it. */
+/* Claims: a click on a row opens or closes its evidence. */
 const claims = one("#claims-table");
 const claimBodies = [...claims.tBodies];
 const filter = one("#filter");
@@ -30,7 +30,7 @@ for (const body of claimBodies) {
   });
 }
 
-/* Filters: their state is the part of the address after "#?". */
+/* Filters: their state is kept in the address, after "#?". */
 function textOf(body) {
   if (!texts.has(body)) texts.set(body, `${body.id} ${body.textContent}`.toLowerCase());
   return texts.get(body);

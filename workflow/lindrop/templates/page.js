@@ -3,10 +3,10 @@ const one = (query, root = document) => root.querySelector(query);
 const all = (query, root = document) => [...root.querySelectorAll(query)];
 document.documentElement.classList.add("js");
 
-/* Sorting: every row that moves is a tbody of its own. */
+/* Sorting moves whole tbody elements: every sortable row has one of its own. */
 const order = new Intl.Collator("en", { numeric: true });
 
-/* Without tables inside cells. */
+/* Header cells of the table itself, not of tables inside its cells. */
 function headsOf(table) {
   return [...table.tHead.rows[0].cells];
 }
@@ -48,7 +48,7 @@ for (const table of all("table.sortable")) {
   }
 }
 
-/* Zoom. */
+/* Zoom: figures open in a dialog. */
 const zoom = one("#zoom");
 const pictures = all("#figures .zoom img");
 let current = 0;
@@ -83,7 +83,7 @@ zoom.addEventListener("keydown", (event) => {
   show(current + step);
 });
 
-/* Downloads: unpacked here, else the reader gets the compressed file. */
+/* Downloads are unpacked by the browser; without a script the compressed file is saved. */
 async function unpacked(link) {
   const bytes = Uint8Array.from(atob(link.href.split(",")[1]), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

@@ -1,1 +1,1 @@
-"""Autoencoders with one hidden layer, trained by gradient descent on all samples at once."""
+"""Autoencoders with one hidden layer (Pretorius 2018), trained by full-batch gradient descent."""

@@ -1,9 +1,9 @@
-"""Linear autoencoders x̂ = W₂W₁x (Pretorius 2018), trained without touching a sample.
+"""Linear autoencoders x̂ = W₂W₁x (Pretorius 2018), trained from the eigenvalues of X'X alone.
 
-The loss knows the samples through X'X/N alone, and gradient descent from V'-rotated weights is the
-rotated descent: in the eigenvectors of X'X all that is left of the data are its eigenvalues. So an
-epoch costs four products with a hidden × hidden matrix, whatever the number of samples. Here
-`spectrum` are the eigenvalues of X'X/N, and the weights those in its eigenvectors.
+The loss depends on the samples through X'X/N only, and gradient descent commutes with a rotation of
+the inputs. So all weights here are coordinates in the eigenvectors of X'X/N, where only its
+eigenvalues, `spectrum`, are left of the data. An epoch costs four products with a hidden × hidden
+matrix, whatever the number of samples.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +16,10 @@ from lindrop.dropout.autoencoders.weights import Weights
 
 
 def expected_loss(weights: Weights, spectrum: Vector, variance: float, decay: float) -> float:
-    """½E‖x − W₂W₁(x + noise)‖² + (γ/2)(‖W₁‖² + ‖W₂‖²), a mean over the samples.
+    """Expected loss ½E‖x − W₂W₁(x + noise)‖² + (γ/2)(‖W₁‖² + ‖W₂‖²), a mean over the samples.
 
-    Noise of variance s² adds (s²/2) tr(W₂W₁W₁'W₂'): Section A prints N s² for it (E20).
+    Noise of `variance` s² adds (s²/2) tr(W₂W₁W₁'W₂'); Section A of the supplement of Pretorius 2018
+    prints N s² for s² (erratum E20). `decay` is γ.
     """
     w1, w2 = weights
     residual = w2 @ w1 - np.eye(len(spectrum))
@@ -28,7 +29,7 @@ def expected_loss(weights: Weights, spectrum: Vector, variance: float, decay: fl
 
 
 def gradient(weights: Weights, spectrum: Vector, variance: float, decay: float) -> Weights:
-    """Of `expected_loss`."""
+    """Gradient of `expected_loss`."""
     w1, w2 = weights
     noisy = w1 * (spectrum + variance)
     slope1 = (w2.T @ w2) @ noisy
@@ -42,14 +43,15 @@ def gradient(weights: Weights, spectrum: Vector, variance: float, decay: float) 
 
 
 def mapping(weights: Weights) -> Vector:
-    """What Section F estimates, λ̂_j/λ_j of every mode: the diagonal of W₂W₁."""
+    """Identity mapping λ̂_j/λ_j of every mode: the diagonal of W₂W₁ (Pretorius 2018, Section F)."""
     return np.asarray(np.einsum("hj,jh->j", *weights))
 
 
 def scalar_start(weights: Weights) -> tuple[Vector, Vector]:
-    """w₁ and w₂ of the scalar theory for every mode, each a mode's two vectors of weights.
+    """Start w₁ and w₂ of the scalar dynamics of every mode, from the weights of a network.
 
-    Apart from other modes, vectors move as scalars whose sum and difference are as long as theirs.
+    If a mode is not affected by others, its two weight vectors move like the scalars w₁, w₂ for
+    which |w₁ + w₂| and |w₁ − w₂| are the lengths of the sum and the difference of the vectors.
     """
     plus, minus = (np.linalg.norm(weights.w1.T + sign * weights.w2, axis=1) for sign in (1, -1))
     return (plus + minus) / 2, (plus - minus) / 2
@@ -64,7 +66,10 @@ def train(
     variance: float = 0.0,
     decay: float = 0.0,
 ) -> Iterator[Vector]:
-    """The mapping of all modes after each of `at`, rising numbers of epochs; trained in place."""
+    """Yield the mapping of all modes after each number of epochs in `at`, which must rise.
+
+    The weights are trained in place.
+    """
     spectrum = spectrum.astype(weights.w1.dtype)
     for before, after in pairwise((0, *at)):
         for _ in range(before, after):

@@ -1,22 +1,23 @@
-"""Gaussian noise, about three times as fast as NumPy's own, which takes half as long as all else.
+"""Gaussian noise in float32, about three times as fast as NumPy's own normal numbers.
 
-NumPy draws normal numbers one by one. Its bits and its vectorised functions give them in pairs by
-the transform of Box and Muller, to which float32 has no tail beyond 6.7 standard deviations.
+NumPy draws normal numbers one by one, which would take half as long as all the rest of a training.
+Here its random bits become pairs of normal numbers by vectorised functions (the Box-Muller
+transform). In float32 this gives no number beyond 6.7 standard deviations.
 """
 
 import numpy as np
 
 from lindrop.base.arrays import Matrix
 
-UNIT = np.float32(2.0**-31)  # of a signed integer of 32 bits
-AT_ONCE = 24_000  # numbers: a larger array comes from the system, page by page, every time
+UNIT = np.float32(2.0**-31)  # scales signed 32-bit integers to [-1, 1]
+AT_ONCE = 24_000  # numbers per block; larger temporary arrays are slow to allocate
 
 
 def fill_normal(out: Matrix, deviation: float, rng: np.random.Generator) -> None:
-    """Normal numbers of mean 0, in the precision of float32.
+    """Fill `out` with normal numbers of mean 0 and the given deviation, in float32's precision.
 
-    A row takes the same number of bits wherever it is drawn: rows drawn in several calls are those
-    of a single one.
+    Every row takes the same number of random bits, so filling an array in several calls gives the
+    same rows as one call.
     """
     rows = max(AT_ONCE // out.shape[1], 1)
     for start in range(0, len(out), rows):

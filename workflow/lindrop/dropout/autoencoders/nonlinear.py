@@ -1,7 +1,7 @@
-"""One pass over all samples: loss and gradient of x̂ = W₂φ(W₁x̃), x̃ = x + noise, and its mapping.
+"""Loss, gradient and identity mapping of x̂ = W₂φ(W₁x̃), x̃ = x + noise, in one pass over the samples.
 
-Rows are taken in blocks that stay in the cache, and what a block needs is computed in place: nearly
-all of the time goes into five products of matrices.
+Samples are processed in blocks of rows that stay in the cache, with all buffers reused, so that
+nearly all of the time goes into five matrix products.
 """
 
 from collections.abc import Iterator
@@ -15,41 +15,42 @@ from lindrop.dropout.autoencoders.weights import Weights
 
 Activation = Literal["tanh", "relu"]
 
-ROWS = 512  # of a block: a few megabytes
+ROWS = 512  # samples per block, which makes buffers of a few megabytes
 
 
 class Modes(NamedTuple):
-    """The leading eigenvectors of X'X, by column, and the scores XV of the samples."""
+    """Leading eigenvectors V of X'X (columns), and the samples' coordinates XV (`scores`)."""
 
     vectors: Matrix
     scores: Matrix
 
     @classmethod
     def of(cls, x: Matrix, vectors: Matrix) -> "Modes":
+        """Modes of the samples X with the given eigenvectors of X'X."""
         vectors = vectors.astype(x.dtype)
         return cls(vectors, x @ vectors)
 
     @property
     def values(self) -> Vector:
-        """λ_j."""
+        """Eigenvalues λ_j of X'X."""
         return np.asarray(np.einsum("ij,ij->j", self.scores, self.scores, dtype=float))
 
 
 class Noise(NamedTuple):
-    """What a DAE adds to its samples: independent normal numbers."""
+    """Noise of a denoising autoencoder: independent normal numbers of mean 0."""
 
     deviation: float
     rng: np.random.Generator
 
     def add(self, x: Matrix, out: Matrix) -> Matrix:
-        """`out` becomes x with noise."""
+        """Write x with noise into `out`, and return it."""
         fill_normal(out, self.deviation, self.rng)
         out += x
         return out
 
 
 class Pass(NamedTuple):
-    """`mapping` is that of the reconstructions that training sees: of samples with their noise."""
+    """Result of a pass; `mapping` is the identity mapping on the (noisy) samples of training."""
 
     loss: float
     gradient: Weights
@@ -59,7 +60,7 @@ class Pass(NamedTuple):
 def full_pass(
     x: Matrix, weights: Weights, activation: Activation, modes: Modes, noise: Noise | None = None
 ) -> Pass:
-    """Loss ‖X − X̂‖²/(ND), a mean over samples and inputs, and its gradient."""
+    """Loss ‖X − X̂‖²/(ND), a mean over samples and inputs; its gradient; the identity mapping."""
     w1, w2 = weights
     gradient, scratch = (Weights(*map(np.zeros_like, weights)) for _ in range(2))
     widths = len(w2), len(w2), len(w1), len(w1)
@@ -84,7 +85,10 @@ def full_pass(
 
 
 def mapping(x: Matrix, weights: Weights, activation: Activation, modes: Modes) -> Vector:
-    """λ̂_j/λ_j of every mode (Section F): λ̂_j is v_j' Σ_i x_i x̂_i' v_j, of samples without noise."""
+    """Identity mapping λ̂_j/λ_j of every mode, on samples without noise (Pretorius 2018, Section F).
+
+    λ̂_j is v_j' (Σ_i x_i x̂_i') v_j.
+    """
     w1, w2 = weights
     mapped = np.zeros(modes.vectors.shape[1])
     for rows in blocks(x):
@@ -95,11 +99,12 @@ def mapping(x: Matrix, weights: Weights, activation: Activation, modes: Modes) -
 
 
 def blocks(x: Matrix) -> Iterator[slice]:
+    """Slices of at most `ROWS` rows that cover X."""
     return (slice(start, start + ROWS) for start in range(0, len(x), ROWS))
 
 
 def activate(values: Matrix, activation: Activation) -> None:
-    """φ, in place."""
+    """Apply the activation φ in place."""
     if activation == "tanh":
         np.tanh(values, out=values)
     else:
@@ -107,7 +112,7 @@ def activate(values: Matrix, activation: Activation) -> None:
 
 
 def through(back: Matrix, hidden: Matrix, activation: Activation) -> None:
-    """Multiply by φ′, in place; `hidden`, what φ gave, is spent."""
+    """Multiply `back` by φ′ in place; `hidden`, the output of φ, is overwritten."""
     if activation == "tanh":
         np.square(hidden, out=hidden)
         np.subtract(1, hidden, out=hidden)
@@ -117,12 +122,12 @@ def through(back: Matrix, hidden: Matrix, activation: Activation) -> None:
 
 
 def _mapped(hidden: Matrix, w2: Matrix, modes: Modes, rows: slice) -> Vector:
-    """Σ (v_j'x_i)(v_j'x̂_i) over some samples, without their reconstructions."""
+    """Σ_i (v_j'x_i)(v_j'x̂_i) of every mode j over a block, without forming the x̂_i."""
     reconstructed = hidden @ (w2.T @ modes.vectors)
     return np.asarray(np.einsum("ij,ij->j", modes.scores[rows], reconstructed))
 
 
 def _add_product(total: Matrix, left: Matrix, right: Matrix, scratch: Matrix) -> None:
-    """total += left' right."""
+    """Add left' right to `total` in place; `scratch` is overwritten."""
     np.matmul(left.T, right, out=scratch)
     total += scratch

@@ -1,4 +1,4 @@
-"""Training of an autoencoder with tanh or ReLU, epoch by epoch, that can stop and continue."""
+"""Resumable training of an autoencoder with tanh or ReLU, epoch by epoch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,28 +10,28 @@ from lindrop.base.arrays import Matrix
 from lindrop.dropout.autoencoders.nonlinear import Activation, Modes, Noise, full_pass, mapping
 from lindrop.dropout.autoencoders.weights import Weights, normal_weights
 
-START = 1e-3  # standard deviation of the first weights
+START = 1e-3  # standard deviation of the initial weights
 
 
 class Network(NamedTuple):
-    """What a training depends on beside its samples."""
+    """Settings of a training: the network, the optimiser and the seed."""
 
     activation: Activation
     hidden: int
     rate: float
     epochs: int
     every: int  # epochs between two measurements
-    noise: float  # standard deviation; of a DAE
-    decay: float  # γ, of the penalty (γ/2)(‖W₁‖² + ‖W₂‖²); of a WDAE
+    noise: float  # standard deviation of the input noise of a DAE; 0 for none
+    decay: float  # γ in the penalty (γ/2)(‖W₁‖² + ‖W₂‖²) of a WDAE; 0 for none
     seed: int
 
 
 @dataclass
 class Run:
-    """How far a training came.
+    """State of a training: the epochs done, the weights, and the measurements so far.
 
-    A row of `measured`: the epoch, its loss, and the mapping of every mode, first of the
-    reconstructions that training sees, then of those without noise.
+    A row of `measured` has the epoch, its loss, the identity mapping of every mode on the noisy
+    samples of training, and that on samples without noise.
     """
 
     epoch: int
@@ -40,15 +40,19 @@ class Run:
 
 
 def begin(inputs: int, network: Network, dtype: type = np.float32) -> Run:
-    """Networks that differ in their penalty or noise alone have the same start."""
+    """Training before its first epoch; the start depends on seed, sizes and dtype only.
+
+    Networks that differ in their penalty or noise alone thus have the same start.
+    """
     rng = np.random.default_rng(network.seed)
     return Run(0, normal_weights(inputs, network.hidden, START, rng, dtype))
 
 
 def descend(run: Run, x: Matrix, modes: Modes, network: Network) -> Iterator[None]:
-    """Train to the last epoch, in place, with a pause after every one; measured is before a step.
+    """Train `run` in place to the last epoch, yielding after every epoch.
 
-    The noise of an epoch has random numbers of its own, so that it matters not where a run resumes.
+    Measurements of an epoch are taken before its step. Every epoch seeds its own noise, so a
+    resumed run gives the same result.
     """
     while run.epoch < network.epochs:
         noise = noise_of(network, run.epoch)
@@ -65,6 +69,7 @@ def descend(run: Run, x: Matrix, modes: Modes, network: Network) -> Iterator[Non
 
 
 def noise_of(network: Network, epoch: int) -> Noise | None:
+    """Noise of an epoch, seeded by the network's seed and the epoch; None without noise."""
     if not network.noise:
         return None
     stream = np.random.SeedSequence(network.seed, spawn_key=(epoch,))

@@ -1,4 +1,4 @@
-"""W₁ and W₂ of an autoencoder x̂ = W₂φ(W₁x), in the shapes of Pretorius 2018."""
+"""Weights W₁ and W₂ of an autoencoder x̂ = W₂φ(W₁x) (Pretorius 2018)."""
 
 from typing import NamedTuple
 
@@ -16,17 +16,17 @@ class Weights(NamedTuple):
     w2: Matrix
 
     def descend(self, gradient: "Weights", rate: float) -> None:
-        """One step, in place; the gradient is spent."""
+        """Take one step of gradient descent in place; the gradient is overwritten."""
         for weight, slope in zip(self, gradient, strict=True):
             slope *= rate
             weight -= slope
-        if not np.isfinite(self.w1[0, 0]):  # one infinite weight soon makes all of them so
+        if not np.isfinite(self.w1[0, 0]):  # an infinite weight spreads to all within few steps
             raise UserError(f"training diverges with a rate of {rate:g}; choose a smaller one")
 
 
 def normal_weights(
     inputs: int, hidden: int, deviation: float, rng: np.random.Generator, dtype: npt.DTypeLike
 ) -> Weights:
-    """A start of normal numbers."""
+    """Initial weights: independent normal numbers of mean 0."""
     shapes = (hidden, inputs), (inputs, hidden)
     return Weights(*(rng.normal(0, deviation, shape).astype(dtype) for shape in shapes))

@@ -1,4 +1,4 @@
-"""How far the training of a deep network came, in a file that is whole whenever it exists."""
+"""Checkpoints of the training of deep networks, written atomically."""
 
 import json
 from collections.abc import Mapping
@@ -12,17 +12,17 @@ from lindrop.base.errors import UserError
 from lindrop.base.reporting import logger
 
 SOURCE = "source"
-State = dict[str, Any]  # of tensors, numbers and containers of them: nothing else is loaded
+State = dict[str, Any]  # tensors, numbers and containers of them; `load` rejects everything else
 
 
 def save(path: Path, state: State, source: Mapping[str, Any]) -> None:
-    """`source` is what the training depends on, in JSON's types."""
+    """Write a state; `source` identifies the training by values that JSON can hold."""
     with atomic(path) as partial, partial.open("wb") as file:
         torch.save({SOURCE: json.dumps(source), **state}, file)
 
 
 def load(path: Path, source: Mapping[str, Any]) -> State | None:
-    """What was saved; None where there is no checkpoint, or one of another training."""
+    """State saved for this `source`; None if there is no checkpoint, or one of another source."""
     if not path.exists():
         return None
     try:

@@ -1,7 +1,7 @@
-"""ResNet-50, whose last layer gives the hidden nodes g(X) of Pal 2020's deep experiment.
+"""ResNet-50, whose outputs are the hidden nodes g(X) of the deep experiment of Pal 2020.
 
-Layers and parameters have the names and shapes of the published weights. Only small images come
-here, but nothing is changed for them: 28×28 is 7×7 after the stem and 1×1 at the end.
+Layers and parameters have the names and shapes of the published weights. The architecture is not
+adapted to small images: 28×28 pixels become 7×7 after the stem and 1×1 at the end.
 """
 
 import torch
@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 from lindrop.base.arrays import Matrix
 
-EXPANSION = 4  # outputs of a Bottleneck over its width
+EXPANSION = 4  # ratio of the outputs of a Bottleneck to its width
 COLOURS = 3
 
 
 class Bottleneck(nn.Module):
-    """Convolutions of 1×1, 3×3 (where a stride acts) and 1×1 beside the identity."""
+    """Residual block: convolutions of 1×1, 3×3 (with the stride) and 1×1, added to the input."""
 
     def __init__(self, inputs: int, width: int, stride: int):
         super().__init__()
@@ -38,7 +38,7 @@ class Bottleneck(nn.Module):
 
 
 class ResNet50(nn.Module):
-    """Images N × 3 × height × width to N × outputs."""
+    """ResNet-50, which maps images (N × 3 × height × width) to N × outputs."""
 
     def __init__(self, outputs: int):
         super().__init__()
@@ -62,22 +62,23 @@ class ResNet50(nn.Module):
 
 
 def _layer(inputs: int, width: int, blocks: int, stride: int) -> nn.Sequential:
-    """Blocks of one width, of which the first has the stride."""
+    """Stage of residual blocks of one width, the first of which has the stride."""
     rest = [Bottleneck(width * EXPANSION, width, 1) for _ in range(blocks - 1)]
     return nn.Sequential(Bottleneck(inputs, width, stride), *rest)
 
 
 def resnet50(outputs: int, seed: int) -> ResNet50:
-    """With first weights from a seed of its own."""
+    """ResNet-50 with seeded initial weights; PyTorch's global random state is left unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ResNet50(outputs)
 
 
 def inputs_of(images: Matrix) -> Tensor:
-    """X: every colour of mean 0 and variance 1 over the set; a grey image has three of the same.
+    """Images as N × 3 × height × width, every colour scaled to mean 0 and variance 1 over the set.
 
-    So one architecture serves MNIST and CIFAR-10.
+    Grey images (N × height × width) get three equal colours, so that one architecture serves MNIST
+    and CIFAR-10.
     """
     x = torch.tensor(images, dtype=torch.float32)
     if x.ndim == 3:

@@ -1,7 +1,8 @@
 """Training with dropout before the last layer, E ‖Y − U diag(z/μ) g(X)‖² (Pal 2020, Eq. 13).
 
-All of X passes through the network at every iteration. So batch normalisation may stay in its
-training mode: its means and variances are those of the set, and g a function of X and the weights.
+All of X passes through the network at every iteration. So batch normalisation stays in its training
+mode: its means and variances are those of the whole set, and g(X) depends on X and the weights
+only.
 """
 
 import math
@@ -21,28 +22,31 @@ from lindrop.dropout.deep import checkpoints
 from lindrop.dropout.samplers import Scheme
 from lindrop.dropout.structured import objective
 
-SAVED_SECONDS = 120.0
+SAVED_SECONDS = 120.0  # least time between two checkpoints
 
 
 class Settings(NamedTuple):
-    """What a training depends on beside network, data and scheme."""
+    """Settings of a training, other than network, data and dropout scheme."""
 
     iterations: int
-    rate: float  # of Adam at first; it falls to 0 as half a cosine
-    draws: int  # masks of an iteration; one pass through g serves them all
-    seed: int  # of the masks
-    threads: int  # the order of sums, so the last digits, depend on it, not on the machine's cores
+    rate: float  # initial rate of Adam, which falls to 0 as half a cosine
+    draws: int  # number of masks per iteration; one pass through g serves them all
+    seed: int  # seed of the masks
+    threads: int  # fixed, as rounding depends on it, so that every machine gives equal results
 
 
 class Trained(NamedTuple):
-    """`losses` has a row before every step and one after the last: under masks, and expected."""
+    """Result of a training; `losses` has a row before every step and one after the last step.
+
+    Its columns are the mean loss under the masks of the iteration, and the expected loss.
+    """
 
     losses: Matrix
-    predictions: Matrix  # U g(X), a sample by column as in Y
+    predictions: Matrix  # U g(X), with samples as columns like Y
 
 
 class _Training:
-    """U g(X) and whatever else an iteration changes."""
+    """State of a training: U, g and everything else that an iteration changes."""
 
     def __init__(self, g: nn.Module, y: Matrix, scheme: Scheme, settings: Settings):
         self.g, self.y, self.scheme, self.settings = g.train(), y, scheme, settings
@@ -78,7 +82,7 @@ class _Training:
         return Trained(np.array(self.losses), _double(self.u) @ _double(hidden))
 
     def _measured(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss under the masks of this iteration, and g(X), a sample by column."""
+        """Loss under the masks of this iteration, and g(X) with samples as columns."""
         hidden = self.g(x).T
         masked = self.u * self._noise()[:, None, :]
         loss = ((masked @ hidden - self.targets) ** 2).sum((1, 2)).mean()
@@ -89,7 +93,7 @@ class _Training:
         return loss, hidden
 
     def _noise(self) -> Tensor:
-        """Every iteration has random numbers of its own: it matters not where a run resumes."""
+        """Noise z/μ of this iteration (draws × nodes), seeded by its number so that runs resume."""
         stream = np.random.SeedSequence(self.settings.seed, spawn_key=(self.done,))
         noise = self.scheme.noise(self.settings.draws, np.random.default_rng(stream))
         return torch.tensor(noise, dtype=self.u.dtype)
@@ -112,11 +116,11 @@ def train(
     checkpoint: Path,
     source: Mapping[str, Any],
 ) -> Trained:
-    """Train U and g to the end; on from the checkpoint if it is of the same training.
+    """Train U and g to the last iteration, resuming from a checkpoint of the same training.
 
-    U starts at zero: what random weights predict costs several times ‖Y‖² under masks.
-    `source` says, in JSON's types, what this function is not told: network, data, code. The
-    checkpoint stays: it is the caller's to delete once the result is safe.
+    U starts at zero, since random weights would start with a loss of several times ‖Y‖² under
+    masks. `source` identifies network, data and code by values that JSON can hold; a checkpoint
+    with another source is ignored. The caller deletes the checkpoint once the result is saved.
     """
     torch.set_num_threads(settings.threads)
     training, of = _Training(g, y, scheme, settings), {**source, "settings": settings._asdict()}

@@ -1,1 +1,1 @@
-"""Learning dynamics of linear autoencoders, with noise on the inputs and with weight decay."""
+"""Learning dynamics of linear autoencoders with input noise or weight decay (Pretorius 2018)."""

@@ -1,4 +1,4 @@
-"""Modified Bessel functions of orders and at arguments where they leave the range of floats."""
+"""Logarithms of modified Bessel functions, also where the functions overflow or underflow."""
 
 import numpy as np
 from scipy.special import kve
@@ -7,9 +7,9 @@ from lindrop.base.arrays import Vector
 
 
 def log_bessel(order: float, z: Vector) -> tuple[Vector, Vector]:
-    """log I and log K of an order ≥ 0 at z > 0.
+    """log I_ν(z) and log K_ν(z) of the order ν ≥ 0 at z > 0.
 
-    Recurrences in the order, each in the direction in which errors shrink: upwards for
+    Uses recurrences in the order, each in the direction in which errors shrink: upwards for
     K_{k+1}/K_k, downwards for I_k/I_{k−1}. The Wronskian I_k K_{k+1} + I_{k+1} K_k = 1/z then
     gives I.
     """
@@ -26,5 +26,8 @@ def log_bessel(order: float, z: Vector) -> tuple[Vector, Vector]:
 
 
 def _far_above(z: Vector) -> int:
-    """So many orders higher, I_k/I_{k−1} may be taken for 0: an error shrinks as exp(−k²/z)."""
+    """Number of orders above ν from which the downward recurrence may start with I_k/I_{k−1} = 0.
+
+    The error of that start shrinks as exp(−k²/z).
+    """
     return 30 + int(6 * np.sqrt(np.max(z, initial=0)))

@@ -1,4 +1,4 @@
-"""Learning a mode step by step: gradient descent, and the flow that it tends to."""
+"""Numerical learning of modes: gradient descent, and the gradient flow that is its limit."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,10 @@ from lindrop.dropout.dynamics.modes import Mode, Pair, flow
 
 
 def integrate(mode: Mode, w1: Vector, w2: Vector, times: Vector) -> Pair:
-    """w₁ and w₂ at rising times from 0 on, a row for every start: all starts as one system."""
+    """w₁ and w₂ of the gradient flow at rising times ≥ 0, each as starts × times.
+
+    All starts are integrated as one system of differential equations.
+    """
     starts = np.stack([w1, w2])
 
     def slope(_: float, flat: Vector) -> Vector:
@@ -26,9 +29,9 @@ def integrate(mode: Mode, w1: Vector, w2: Vector, times: Vector) -> Pair:
 def gradient_descent(
     modes: Sequence[Mode], rates: Sequence[float] | Vector, w1: Vector, w2: Vector, steps: int
 ) -> Matrix:
-    """Weights after 0 … `steps` steps with the rate of each mode: (step, weight, mode, start).
+    """Weights after 0 … `steps` steps of gradient descent, indexed by step, weight, mode, start.
 
-    Modes are trained from the same starts, all at once.
+    Every mode has its own rate; all modes have the same starts. The weights are w₁ and w₂.
     """
     settings = Mode(*np.array(modes).T[:, :, None])
     rate = np.array(rates)[:, None]
@@ -49,7 +52,11 @@ def steps_to_learn(
     steps: int,
     within: float = 0.01,
 ) -> Vector:
-    """Of each mode, from w₁ = w₂ = `start`: until w stays within a share of w* up to `steps`."""
+    """Steps that each mode needs, from w₁ = w₂ = `start`, until w = w₂w₁ stays near its end w*.
+
+    Near is a relative distance of at most `within`, up to `steps`; ValueError if a mode is not near
+    then.
+    """
     weight = np.array([start])
     path = gradient_descent(modes, rates, weight, weight, steps)[..., 0]
     learned = path.prod(axis=1) / [mode.fixed_point for mode in modes]

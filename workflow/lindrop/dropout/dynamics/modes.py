@@ -1,9 +1,10 @@
-"""One eigenvalue of Σ_xx = Σ xx': a linear autoencoder of two weights (Pretorius 2018).
+"""A mode: a linear autoencoder of two weights for an eigenvalue of Σ_xx = Σ xx' (Pretorius 2018).
 
-Started in the eigenvectors of Σ_xx, a linear autoencoder learns each of its modes on its own, with
-the loss ℓ = [λ(1 − w₂w₁)² + ε(w₂w₁)² + Nγ(w₁² + w₂²)] / 2τ. Noise alone makes it a denoising
-autoencoder (DAE), weight decay alone one with weight decay (WDAE), neither a plain one (AE). Here
-τ = 1: a time t is what the paper calls t/τ = αt/N, a rate is α/N.
+A linear autoencoder whose initial weights are aligned with the eigenvectors of Σ_xx learns each
+mode independently, with the loss ℓ = [λ(1 − w₂w₁)² + ε(w₂w₁)² + Nγ(w₁² + w₂²)] / 2τ. With noise
+only (ε > 0) it is a denoising autoencoder (DAE), with weight decay only (γ > 0) a weight-decayed
+one (WDAE), with neither a plain one (AE). Here τ = 1: a time t is t/τ = αt/N of the paper, and a
+rate is its α/N.
 """
 
 from typing import NamedTuple
@@ -13,11 +14,11 @@ import numpy as np
 from lindrop.base.arrays import Matrix, Vector
 
 Values = float | Vector  # one number or many
-Pair = tuple[Vector, Vector]  # w₁ and w₂, or what belongs to each
+Pair = tuple[Vector, Vector]  # w₁ and w₂, or a quantity of each
 
 
 class Mode(NamedTuple):
-    """The strength of everything that acts on a mode."""
+    """Parameters of a mode: its eigenvalue λ, the noise ε = N s² and the weight decay Nγ."""
 
     lam: float  # λ, the eigenvalue
     eps: float = 0.0  # ε = N s²
@@ -25,35 +26,35 @@ class Mode(NamedTuple):
 
     @property
     def pull(self) -> float:
-        """λ + ε: ∂²ℓ/∂(w₂w₁)²."""
+        """λ + ε, the second derivative of ℓ by w = w₂w₁."""
         return self.lam + self.eps
 
     @property
     def fixed_point(self) -> float:
-        """w* = w₂w₁ where training ends: λ/(λ + ε) of a DAE, 1 − Nγ/λ of a WDAE."""
+        """Limit w* of w = w₂w₁: λ/(λ + ε) for a DAE, max(1 − Nγ/λ, 0) for a WDAE."""
         return max(self.lam - self.decay, 0.0) / self.pull
 
 
 def equivalents(lam: float, eps: float) -> tuple[Mode, Mode]:
-    """A DAE and the WDAE with its fixed point: Nγ = λε/(λ + ε) (supplement E)."""
+    """DAE and WDAE with the same fixed point: Nγ = λε/(λ + ε) (Pretorius 2018, supplement E)."""
     return Mode(lam, eps=eps), Mode(lam, decay=lam * eps / (lam + eps))
 
 
 def loss(mode: Mode, w1: Vector, w2: Vector) -> Vector:
-    """ℓ of supplement C and D."""
+    """Loss ℓ = [λ(1 − w)² + εw² + Nγ(w₁² + w₂²)] / 2 with w = w₂w₁ (supplement C and D)."""
     lam, eps, decay = mode
     w = w1 * w2
     return np.asarray(lam * (1 - w) ** 2 + eps * w**2 + decay * (w1**2 + w2**2)) / 2
 
 
 def flow(mode: Mode, w1: Vector, w2: Vector) -> Pair:
-    """dw₁/dt and dw₂/dt: the negative gradient of ℓ."""
+    """Derivatives dw₁/dt and dw₂/dt of the gradient flow: the negative gradient of `loss`."""
     error = mode.lam - mode.pull * w1 * w2
     return w2 * error - mode.decay * w1, w1 * error - mode.decay * w2
 
 
 def hessian(mode: Mode, w1: float, w2: float) -> Matrix:
-    """∇²ℓ (supplement D)."""
+    """Hessian of `loss` by w₁ and w₂, 2 × 2 (Pretorius 2018, supplement D)."""
     across = 2 * mode.pull * w1 * w2 - mode.lam
     return np.array(
         [

@@ -5,9 +5,9 @@ w = (P² − Q²)/4. So PQ = w₁² − w₂² falls as e^{−2Nγt}, and y = P�
 y' = 2(λ − Nγ)y − (λ + ε)(y² − P²Q²)/2.
 
 Without weight decay PQ is constant, and the solution is that of supplement B (its e^θ is |P/Q|). It
-is written with sums of what is positive: nothing overflows or cancels at any time, whatever the
-signs of the weights, be they equal or zero. With weight decay the paper solves Q = 0 alone. There,
-and where P = 0, the equation is logistic; elsewhere modified Bessel functions solve it.
+is written as sums of positive terms, which neither overflow nor cancel at any time, for any weights
+including equal ones and zeros. With weight decay the paper solves Q = 0 only. For Q = 0 or P = 0
+the equation is logistic; otherwise its solution has modified Bessel functions.
 """
 
 import numpy as np
@@ -16,12 +16,15 @@ from lindrop.base.arrays import Vector
 from lindrop.dropout.dynamics.bessel import log_bessel
 from lindrop.dropout.dynamics.modes import Mode, Pair, Values
 
-TINY = 1e-290  # for 0 where a quotient has to stay finite
-FADING = 230.0  # in units of 1/Nγ: by then PQ is e^{−460} of what it was, and may be taken for 0
+TINY = 1e-290  # replaces 0 where a quotient has to stay finite
+FADING = 230.0  # time in units of 1/Nγ, after which PQ has shrunk by e^{−460} and counts as 0
 
 
 def trajectory(mode: Mode, w1: Values, w2: Values, t: Values) -> Pair:
-    """w₁ and w₂ at times t ≥ 0 in units of τ, from those at 0; the arguments are broadcast."""
+    """w₁ and w₂ at times t ≥ 0 in units of τ, from the weights at time 0.
+
+    The arguments are broadcast against each other.
+    """
     first, second, t = np.broadcast_arrays(*(np.asarray(each, float) for each in (w1, w2, t)))
     plus, minus = np.asarray(first + second), np.asarray(first - second)
     if mode.decay:
@@ -35,7 +38,10 @@ def trajectory(mode: Mode, w1: Values, w2: Values, t: Values) -> Pair:
 
 
 def _undecayed(mode: Mode, plus: Vector, minus: Vector, t: Vector) -> Pair:
-    """P and Q where PQ stays what it is: y tends to the upper root of y', the other is −`lower`."""
+    """P and Q at times t without weight decay, where PQ is constant.
+
+    y = P² tends to the root `upper` of y'; the other root is −`lower`.
+    """
     y, x = plus**2, minus**2
     rate = np.sqrt(4 * mode.lam**2 + mode.pull**2 * y * x)
     upper = (2 * mode.lam + rate) / mode.pull
@@ -46,7 +52,10 @@ def _undecayed(mode: Mode, plus: Vector, minus: Vector, t: Vector) -> Pair:
 
 
 def _balanced(mode: Mode, plus: Vector, minus: Vector, t: Vector) -> Pair:
-    """P where Q = 0, and Q where P = 0: the square of either obeys y' = 2ry − (λ + ε)y²/2."""
+    """P and Q at times t where one of them is 0: the other's square obeys y' = 2ry − (λ + ε)y²/2.
+
+    r is λ − Nγ for P and −λ − Nγ for Q.
+    """
 
     def grown(start: Vector, r: float) -> Vector:
         left = np.maximum(np.exp(-2 * abs(r) * t), TINY)
@@ -58,11 +67,12 @@ def _balanced(mode: Mode, plus: Vector, minus: Vector, t: Vector) -> Pair:
 
 
 def _unbalanced(mode: Mode, plus: Vector, minus: Vector, t: Vector) -> Pair:
-    """P and Q from |P/Q| = (B K_{ν+1}(z) − A I_{ν+1}(z)) / (A I_ν(z) + B K_ν(z)).
+    """P and Q at times t with weight decay and PQ ≠ 0, by modified Bessel functions.
 
-    ν = (λ − Nγ)/2Nγ, z = (λ + ε)|PQ|/4Nγ, and A and B follow from |P/Q| at 0. Multiplied out, and
-    with I_ν of a negative order written in I_{−ν} and K_ν, the terms of the numerator and of the
-    denominator are positive; they are computed relative to one term of either.
+    |P/Q| = (B K_{ν+1}(z) − A I_{ν+1}(z)) / (A I_ν(z) + B K_ν(z)) with ν = (λ − Nγ)/2Nγ and
+    z = (λ + ε)|PQ|/4Nγ; A and B follow from |P/Q| at time 0. Multiplied out, and with I_ν of a
+    negative order written in I_{−ν} and K_ν, all terms of numerator and denominator are positive.
+    They are computed relative to one term of each.
     """
     order, scale = (mode.lam - mode.decay) / (2 * mode.decay), mode.pull / (4 * mode.decay)
     product, ratio = plus * minus * np.exp(-2 * mode.decay * t), np.abs(plus / minus)

@@ -1,1 +1,1 @@
-"""Low-rank emphasised denoising (Eq. 10) and its approximation with a zero diagonal (Eq. 11)."""
+"""Low-rank EDLAE (Steck 2020, Eq. 10) and its approximation with a zero diagonal (Eq. 11)."""

@@ -1,8 +1,9 @@
-"""The corrected ADMM for Eq. 10 and Eq. 11: items² × rank operations per iteration, no solve.
+"""Corrected ADMM for Eq. 10 and Eq. 11 of Steck 2020; an iteration costs O(items² × rank).
 
-The supplement's updates (Section 3) penalise the whole of UV' where only its diagonal is meant, and
-so minimise Eq. 10 with 2Λ̃ + ωI in place of Λ̃. Adding Ω off(UV') of the previous iterate to the
-right-hand side makes that penalty a proximal term, which vanishes at the solution.
+The updates in Section 3 of the paper's supplement penalise all of UV' where only its diagonal is
+meant, so they minimise Eq. 10 with 2Λ̃ + ωI in place of Λ̃ (erratum E3). Adding Ω off(UV') of the
+previous iterate to the right-hand side turns that penalty into a proximal term, which vanishes at
+the solution.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ Report = Callable[[Mapping[str, float]], None]
 
 
 class Admm:
-    """One run; `gram` must hold C = (G + Λ̃ + Ω)⁻¹."""
+    """State of one ADMM run, from a start U, V; `gram` must hold C = (G + Λ̃ + Ω)⁻¹."""
 
     def __init__(self, gram: PackedGram, problem: Problem, omega: Vector, u: Matrix, v: Matrix):
         self.gram, self.problem = gram, problem
@@ -30,7 +31,7 @@ class Admm:
         self.gamma = np.zeros(len(u))
 
     def step(self) -> None:
-        """V, then U, then β = diag(UV') (0 for Eq. 11) and its multipliers γ."""
+        """Update V, then U, then β = diag(UV') (0 for Eq. 11) and its multipliers γ."""
         self._update_decoder()
         self.diagonal = row_products(self.u, self.v)
         self._update_encoder()
@@ -47,7 +48,10 @@ class Admm:
         self.v = right @ symmetric_inverse(left)
 
     def _update_encoder(self) -> None:
-        """C M V̂ with V̂ = V (V'V)⁻¹, by C G = I - C (Λ̃ + Ω): no product with G."""
+        """U = C M V̂ for the right-hand side M, with V̂ = V (V'V)⁻¹.
+
+        C G = I - C (Λ̃ + Ω) replaces the product of G and V̂.
+        """
         dual = self.v @ symmetric_inverse(self.v.T @ self.v)
         stretched = self._column(1.0 + self.beta) * dual
         pulled = self.u + self._column(self.beta - self.gamma - self.diagonal) * dual
@@ -68,5 +72,5 @@ class Admm:
         return values.astype(self.u.dtype)[:, None]
 
     def residual(self) -> float:
-        """‖diag(UV') - β‖: how far the split variables are apart."""
+        """‖diag(UV') - β‖, the primal residual, which is zero at the solution."""
         return float(np.linalg.norm(self.diagonal - self.beta))

@@ -1,4 +1,7 @@
-"""Exact alternating least squares for Eq. 10: monotone, the reference of the faster solvers."""
+"""Exact alternating least squares for Eq. 10 of Steck 2020, the reference for faster solvers.
+
+The objective never rises from one step to the next.
+"""
 
 from typing import Any
 
@@ -12,11 +15,11 @@ from lindrop.linalg.blas import product_into
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.edlae.objective import Problem, row_products, symmetric_inverse
 
-STEPS = 2000  # of MINRES at most
+STEPS = 2000  # upper limit of MINRES steps
 
 
 class ExactEncoder:
-    """The U that minimises Eq. 10 for a given V; `gram` must hold C = (G + Λ̃)⁻¹.
+    """Callable that gives the U that minimises Eq. 10 for a V; `gram` must hold C = (G + Λ̃)⁻¹.
 
     With V̂ = V(V'V)⁻¹, K = V̂V' and D = I - dMat(diag K), U = (dMat(d) + CG + C dMat(μ)) V̂ where
         [ H ∘ (I-K)    D   ] [ d ]   [ diag(GK) - diag(G) ]
@@ -32,6 +35,7 @@ class ExactEncoder:
         self._solution = np.zeros(2 * len(gram))
 
     def __call__(self, v: Matrix) -> Matrix:
+        """Best encoder U for the decoder V, both items × rank."""
         gram, problem, m = self.gram, self.problem, len(self.gram)
         dual = v @ symmetric_inverse(v.T @ v)
         k_diagonal = row_products(dual, v)
@@ -39,10 +43,10 @@ class ExactEncoder:
         product_into(blocks, dual, v)
         gram.hadamard(blocks)  # G ∘ K above the diagonal, C ∘ K below it
         g, c = problem.gram_diagonal, gram.inverse_diagonal
-        h_part = _Symmetric(blocks, lower=False, diagonal=-g * k_diagonal)  # of -G ∘ K
+        h_part = _Symmetric(blocks, lower=False, diagonal=-g * k_diagonal)  # diagonal of -G ∘ K
         c_part = _Symmetric(blocks, lower=True, diagonal=c * k_diagonal)
         freedom = 1.0 - k_diagonal
-        h_shift = g + problem.penalty * freedom  # diag(H ∘ (I-K)) beyond -G ∘ K
+        h_shift = g + problem.penalty * freedom  # diag(H ∘ (I-K)) + diag(G ∘ K)
 
         def times(x: Vector) -> Vector:
             self.products += 1
@@ -69,7 +73,7 @@ class ExactEncoder:
 
 
 class _Symmetric:
-    """One triangle of a matrix as a symmetric operator with a diagonal of its own."""
+    """Symmetric operator made of one triangle of a matrix and a separately given diagonal."""
 
     def __init__(self, matrix: Matrix, lower: bool, diagonal: Vector):
         self.matrix, self.lower = matrix, lower
@@ -78,7 +82,7 @@ class _Symmetric:
         self.symv: Any = blas.get_blas_funcs("symv", dtype=matrix.dtype)
 
     def off_diagonal(self, x: Vector) -> Vector:
-        # Fortran sees the transposed matrix: its lower triangle is our upper one
+        # Fortran reads the transposed matrix: its lower triangle is the upper one here
         y = self.symv(1.0, self.matrix.T, x.astype(self.matrix.dtype), lower=int(not self.lower))
         product: Vector = y.astype(np.float64) - self.stored * x
         return product

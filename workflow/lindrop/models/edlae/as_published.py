@@ -1,8 +1,8 @@
-"""The updates as they were published, in dense float64: for comparison only.
+"""Solvers of Eq. 10 and Eq. 11 as Steck 2020 published them, in dense float64, for comparison only.
 
-`notebook_*` transcribe the update rules of the public notebook of Steck 2020, `printed_admm` those
-of the supplement. They form items × items products and diverge or end elsewhere than they should
-(errata E3 to E5); the project's own solvers are in the files beside.
+`notebook_*` transcribe the update rules of the paper's public notebook, `printed_*` those of its
+supplement. They form products of items × items matrices, and diverge or converge to another point
+than the optimum (errata E3 to E5). `admm` and `als` have the corrected solvers.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ START_SCALE = 1e-4
 
 
 def notebook_start(items: int, rank: int, seed: int = 0) -> Matrix:
-    """The encoder that the ADMM starts from (legacy generator, as published)."""
+    """Random encoder from which the notebook's ADMM starts, by NumPy's legacy generator."""
     start: Matrix = np.random.RandomState(seed).randn(items, rank) * START_SCALE
     return start
 
@@ -24,7 +24,7 @@ def notebook_start(items: int, rank: int, seed: int = 0) -> Matrix:
 def notebook_admm(
     gram: Matrix, p: float, ridge: float, omega: float, u: Matrix
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """The notebook's ADMM (E4): Ω in the V-step only, β clipped at zero. Never ends."""
+    """Yield U, V of the notebook's ADMM without end: Ω in the V-step only, β clipped at 0 (E4)."""
     diagonal = gram.diagonal()
     penalty = dropout_penalty(diagonal, p, ridge)
     weight = penalty + omega
@@ -46,7 +46,7 @@ def notebook_admm(
 def printed_admm(
     gram: Matrix, p: float, ridge: float, omega: float, v: Matrix
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """The supplement's Section 3 (E3): Ω penalises all of UV'. Never ends."""
+    """Yield U, V of the supplement's Section 3 without end: Ω penalises all of UV' (E3)."""
     diagonal = gram.diagonal()
     penalty = dropout_penalty(diagonal, p, ridge)
     weight = penalty + omega
@@ -68,9 +68,10 @@ def printed_admm(
 def printed_alternation(
     gram: Matrix, p: float, ridge: float, v: Matrix, zero_diagonal: bool
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """The supplement's Section 4 (Eq. 29 to 32) and the notebook's rows 2 and 3. Never ends.
+    """Yield U, V of the supplement's Section 4 (Eq. 29 to 32) without end.
 
-    E5: with diag(UV') = 0 it converges to a stationary point only if rank² - 1 ≳ items.
+    With `zero_diagonal` it aims at Eq. 11, but converges to a stationary point only if
+    rank² - 1 ≳ items (E5). Without, it is the notebook's solver of rows 2 and 3 of Table 1.
     """
     diagonal = gram.diagonal()
     penalty = dropout_penalty(diagonal, p, ridge)
@@ -79,7 +80,7 @@ def printed_alternation(
     while True:
         dual = v @ np.linalg.inv(v.T @ v)
         shrink = penalty
-        if zero_diagonal:  # η of Eq. 32, plus Λ̃
+        if zero_diagonal:  # shrink = η of Eq. 32 + Λ̃
             k = dual @ v.T
             shrink = np.linalg.solve(inverse * k, k.diagonal())
         u = dual - inverse @ (shrink[:, None] * dual)

@@ -1,4 +1,4 @@
-"""Fits of Eq. 10 and Eq. 11 for several ranks, which share the inverse and the spectral start."""
+"""Fits of Eq. 10 and 11 of Steck 2020 at several ranks, which share an inverse and a spectrum."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +24,10 @@ def fit_edlae(
     iterations: int = 100,
     tolerance: float = 3e-5,
 ) -> Iterator[tuple[int, Fit]]:
-    """EDLAE with full emphasis (Eq. 10, Table 1 row 5), by the corrected ADMM or exact ALS."""
+    """Fits of the low-rank EDLAE with full emphasis, yielded with their rank.
+
+    Minimises Eq. 10 of Steck 2020 (Table 1, row 5) by the corrected ADMM or by exact ALS.
+    """
     problem = _problem(data, p, ridge, zero_diagonal=False)
     solvers = {"admm": _by_admm, "als": _by_exact_als}
     if solver not in solvers:
@@ -41,7 +44,10 @@ def fit_zero_diagonal(
     iterations: int = 500,
     tolerance: float = 1e-5,
 ) -> Iterator[tuple[int, Fit]]:
-    """The approximation with diag(UV') = 0 (Eq. 11), by the corrected ADMM."""
+    """Fits of EDLAE's approximation with diag(UV') = 0, yielded with their rank.
+
+    Minimises Eq. 11 of Steck 2020 by the corrected ADMM.
+    """
     problem = _problem(data, p, ridge, zero_diagonal=True)
     yield from _by_admm(data, problem, ranks, iterations, tolerance)
 
@@ -51,9 +57,10 @@ def _problem(data: Training, p: float, ridge: float, zero_diagonal: bool) -> Pro
 
 
 def automatic_omega(h_diagonal: Vector) -> float:
-    """ω of Ω = Λ̃ + ωI on the scale of the problem: the mean of diag(H) (docs/models.md).
+    """Default ω of the ADMM's Ω = Λ̃ + ωI: the mean of diag(H), H = G + Λ̃ (docs/models.md).
 
-    In β the objective has curvature -Λ̃: an ω that does not grow with λ lets columns collapse.
+    The objective has the curvature -Λ̃ in β, so an ω that does not grow with λ lets columns of U and
+    V collapse.
     """
     return float(h_diagonal.mean())
 
@@ -95,9 +102,10 @@ def _by_exact_als(
 
 
 class _Monitor:
-    """Judges an iterate by its encoder with the best decoder, which is what the fit returns.
+    """Stopping rule of the solvers, which judges an encoder U with the best decoder for it.
 
-    `gap` is what that decoder gains over the solver's own, relative to the objective.
+    That pair is also the model that a fit returns. `gap` in the history is the objective with the
+    solver's own decoder minus that with the best one, relative to the latter.
     """
 
     def __init__(self, problem: Problem, tolerance: float):
@@ -107,7 +115,7 @@ class _Monitor:
         self.quiet = 0
 
     def done(self, u: Matrix, v: Matrix, gu: Matrix, residual: float) -> bool:
-        """Take the next iterate in; true when two steps in a row changed next to nothing."""
+        """Record the next iterate; true once two steps in a row changed less than `tolerance`."""
         problem = self.problem
         best = problem.best_decoder(u, gu)
         objective = problem.objective(u, best, gu)
@@ -132,6 +140,7 @@ class _Monitor:
         return self.quiet >= 2
 
     def fit(self, rank: int) -> Fit:
+        """The last encoder with its best decoder, and the history."""
         last, converged = self.history[-1], self.quiet >= 2
         logger.info(
             "rank %d: objective %.8g after %d iterations, decoder's gap %.1e, residual %.1e%s",

@@ -1,7 +1,8 @@
-"""What Eq. 10 and 11 of Steck 2020 minimise, and the exact decoder for a given encoder.
+"""The objective of Eq. 10 and 11 of Steck 2020, and the exact decoder for a given encoder.
 
-G U is passed in: it is the only product with an items × items matrix, and every solver has it. For
-a user × item matrix X, G = X'X; H = G + Λ̃; b = diag(UV'); off(B) = B - dMat(diag B).
+Notation: X is users × items, G = X'X, H = G + Λ̃, b = diag(UV'), off(B) = B - dMat(diag B).
+Functions take `gu` = G U as an argument, since it is the only product with an items × items matrix
+and every solver has it at hand.
 """
 
 from dataclasses import dataclass
@@ -15,14 +16,14 @@ from lindrop.base.errors import Unsolvable
 
 @dataclass(frozen=True)
 class Problem:
-    """The diagonals of G and of Λ̃, and whether diag(UV') = 0 is demanded (Eq. 11)."""
+    """A problem of Eq. 10, or of Eq. 11 with `zero_diagonal`: the diagonals of G and of Λ̃."""
 
     gram_diagonal: Vector
     penalty: Vector
     zero_diagonal: bool = False
 
     def objective(self, u: Matrix, v: Matrix, gu: Matrix) -> float:
-        """‖X - X off(UV')‖² + ‖Λ̃^½ off(UV')‖² (Eq. 10; Eq. 11 where the diagonal is zero)."""
+        """‖X - X off(UV')‖² + ‖Λ̃^½ off(UV')‖² (Eq. 10; it equals Eq. 11 where diag(UV') = 0)."""
         hu = self._regularised(u, gu)
         b = row_products(u, v)
         h_diagonal = self.gram_diagonal + self.penalty
@@ -33,14 +34,15 @@ class Problem:
         return float(total - 2 * explained + quadratic - 2 * crossed + b**2 @ h_diagonal)
 
     def best_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
-        """The V that minimises the objective for a given U, exactly."""
+        """The decoder V (items × rank) that minimises the objective for the encoder U, exactly."""
         exact = self._constrained_decoder if self.zero_diagonal else self._free_decoder
         return exact(u, gu)
 
     def _free_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
-        """Every row v_i by a rank-2 update of the inverse of S = U'HU (Woodbury).
+        """Best decoder for Eq. 10, each row by a rank-2 update of the inverse of S = U'HU.
 
-        v_i = (S - u h' - h u' + H_ii u u')⁻¹ ((GU)_i - G_ii u) with u = U_i, h = (HU)_i.
+        v_i = (S - u h' - h u' + H_ii u u')⁻¹ ((GU)_i - G_ii u) with u = U_i, h = (HU)_i, by the
+        Woodbury formula.
         """
         hu = self._regularised(u, gu)
         target = gu - self.gram_diagonal.astype(u.dtype)[:, None] * u
@@ -61,13 +63,13 @@ class Problem:
         return decoder
 
     def _regularised(self, u: Matrix, gu: Matrix) -> Matrix:
-        """H U."""
+        """H U = G U + Λ̃ U."""
         hu: Matrix = self.penalty.astype(u.dtype)[:, None] * u
         hu += gu
         return hu
 
     def _constrained_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
-        """V' = D U'(G - dMat(η)), D = (U'HU)⁻¹ (Eq. 29), with the η of Eq. 30."""
+        """Best decoder for Eq. 11: V' = D U'(G - dMat(η)), D = (U'HU)⁻¹ (Eq. 29), η by Eq. 30."""
         d = symmetric_inverse(u.T @ self._regularised(u, gu))
         ud = u @ d
         scale = row_products(ud, u)  # 0 for an item without users, whose row of U is 0
@@ -78,7 +80,7 @@ class Problem:
 
 
 class RankTooLarge(Unsolvable):
-    """Columns of an encoder or a decoder depend on each other: the data do not hold as many."""
+    """Raised if columns of an encoder or decoder are linearly dependent: the rank is too large."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -88,7 +90,7 @@ class RankTooLarge(Unsolvable):
 
 
 def row_products(a: Matrix, b: Matrix) -> Vector:
-    """diag(A B'), summed in float64."""
+    """diag(A B'), the inner products of the rows of A and B, summed in float64."""
     diagonal: Vector = np.einsum("ij,ij->i", a, b, dtype=np.float64)
     return diagonal
 

@@ -1,1 +1,1 @@
-"""SLIM (Ning and Karypis 2011): a sparse item-item matrix, one elastic net for every item."""
+"""SLIM (Ning and Karypis 2011): a sparse items × items matrix, one elastic net per column."""

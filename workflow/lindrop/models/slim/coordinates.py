@@ -1,22 +1,23 @@
-"""One column of SLIM by coordinate descent on G = X'X, compiled.
+"""Compiled coordinate descent on G = X'X for the columns of SLIM.
 
-min over b of ½‖x_j - X b‖² + l2/2 ‖b‖² + l1‖b‖₁ with b_j = 0 and, if asked for, b ≥ 0. Given all
-other weights, the best b_k is S(r_k + G_kk b_k, l1) / (G_kk + l2), with r = X'(x_j - X b) and S the
-soft threshold. A column is solved when no weight would move by more than `tolerance`: the residual
-of the conditions of optimality, in units of a weight.
+Column j minimises ½‖x_j - X b‖² + l2/2 ‖b‖² + l1‖b‖₁ over b with b_j = 0 and, if `nonnegative`,
+b ≥ 0. Given all other weights, the best b_k is S(r_k + G_kk b_k, l1) / (G_kk + l2), with the
+residual r = X'(x_j - X b) and the soft threshold S. A column is solved when no weight would move by
+more than `tolerance`, which measures the violation of the optimality conditions in units of a
+weight.
 
-Only items of a working set are descended on, in their block of G, which stays in the cache; r is
-kept in float64, as counts times weights cancel in it. All of r is computed when the set is solved,
-and the items that would move most join it.
+Descent is restricted to a working set of items, whose block of G stays in the cache. When the
+working set is solved, r is computed for all items, and the items that would move most join the set.
+r is kept in float64, as large counts times weights cancel in it.
 """
 
 import numpy as np
 
 from lindrop.linalg.kernels import Array, compiled
 
-FEWEST = 32  # items that join the working set at once; it doubles at most
-SWEEPS = 10_000  # of a working set at most
-ROUNDS = 1_000
+FEWEST = 32  # limit of items that join a small working set at once; a larger set may double
+SWEEPS = 10_000  # upper limit of sweeps over a working set
+ROUNDS = 1_000  # upper limit of working sets for a column
 
 
 @compiled
@@ -29,9 +30,9 @@ def solve_columns(
     nonnegative: bool,
     tolerance: float,
 ) -> int:
-    """Solve these columns of B, in the rows of `weights`, from what these hold.
+    """Solve the given columns of B in place and return how many did not converge in `ROUNDS`.
 
-    Returns how many were not solved in `ROUNDS`.
+    Row i of `weights` holds the start of column `columns[i]`, and receives its solution.
     """
     residual = np.empty(len(gram))
     steps = np.empty(len(gram))
@@ -52,7 +53,7 @@ def solve_columns(
 
 @compiled
 def distance(gram: Array, j: int, b: Array, l1: float, l2: float, nonnegative: bool) -> float:
-    """The farthest that any weight of column j would move."""
+    """Largest step that coordinate descent would make for any weight of column j."""
     residual, steps = np.empty(len(gram)), np.empty(len(gram))
     _residual(gram, j, b, residual)
     _steps(gram, j, b, residual, l1, l2, nonnegative, steps)
@@ -62,7 +63,7 @@ def distance(gram: Array, j: int, b: Array, l1: float, l2: float, nonnegative: b
 
 @compiled
 def _residual(gram: Array, j: int, b: Array, residual: Array) -> None:
-    """r = X'(x_j - X b), summed over the items that have a weight."""
+    """Write r = X'(x_j - X b) into `residual`, a sum over the items with a nonzero weight."""
     residual[:] = gram[j]
     for k in np.flatnonzero(b):
         residual -= b[k] * gram[k]
@@ -70,7 +71,7 @@ def _residual(gram: Array, j: int, b: Array, residual: Array) -> None:
 
 @compiled
 def _best(target: float, curvature: float, l1: float, nonnegative: bool) -> float:
-    """The soft threshold of what the other weights leave, by the curvature."""
+    """Optimal value of one weight: the soft threshold of `target`, divided by the curvature."""
     if target > l1:
         return (target - l1) / curvature
     if nonnegative or target >= -l1:
@@ -89,7 +90,7 @@ def _steps(
     nonnegative: bool,
     steps: Array,
 ) -> None:
-    """How far every weight would move; an item without users, and j itself, have none."""
+    """Write the step of every weight into `steps`; 0 for j itself and for items without users."""
     for k in range(len(b)):
         steps[k] = 0.0
         curvature = gram[k, k] + l2
@@ -100,7 +101,7 @@ def _steps(
 
 @compiled
 def _working_set(b: Array, steps: Array, tolerance: float) -> Array:
-    """Items with a weight, and those without that would move most; empty if nothing would move."""
+    """Items with a nonzero weight, and those that would move most; empty if none would move."""
     moving = np.flatnonzero(steps > tolerance)
     if moving.size == 0:
         return moving
@@ -123,7 +124,7 @@ def _descend(
     nonnegative: bool,
     tolerance: float,
 ) -> None:
-    """Sweeps over the working set until none of it moves by more than half the tolerance."""
+    """Sweep over the working set until no weight moves by more than half the tolerance."""
     size = working.size
     block = np.empty((size, size), gram.dtype)
     for row in range(size):

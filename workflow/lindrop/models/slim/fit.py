@@ -1,4 +1,4 @@
-"""SLIM from X'X: columns in parallel, each from the weights of a fit with other penalties."""
+"""SLIM fitted from X'X, with columns in parallel and an optional warm start."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from lindrop.linalg.kernels import Array
 from lindrop.models.base import Fit, SparseItems, Training
 from lindrop.models.slim.coordinates import solve_columns
 
-COLUMNS = 32  # solved at once by a thread, in that many dense rows
+COLUMNS = 32  # number of columns that a thread solves at once, each kept as a dense row
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """l2/2 ‖B‖² + l1 Σ|B_ij|, the sign that B may have, and how exactly B is wanted."""
+    """Penalty l2/2 ‖B‖² + l1 Σ|B_ij|, whether B ≥ 0 is required, and the tolerance per weight."""
 
     l1: float
     l2: float
@@ -41,9 +41,9 @@ def fit_slim(
     tolerance: float = 1e-4,
     start: SparseItems | None = None,
 ) -> Fit:
-    """½‖X - XB‖² + l2/2 ‖B‖² + l1 Σ|B_ij| with diag(B) = 0 and, as published, B ≥ 0.
+    """Minimise ½‖X - XB‖² + l2/2 ‖B‖² + l1 Σ|B_ij| with diag(B) = 0 and, if `nonnegative`, B ≥ 0.
 
-    `start` changes the time only: every column ends within `tolerance`.
+    A `start`, the model of similar penalties, saves time; the result is within `tolerance` anyway.
     """
     penalty = Penalty(l1, l2, nonnegative, tolerance)
     parts, progress = spread(data.items), Progress("SLIM", data.items, unit="columns")
@@ -63,7 +63,7 @@ def fit_slim(
 def solve(
     gram: Matrix, parts: Sequence[Array], penalty: Penalty, start: SparseItems | None = None
 ) -> Iterator[tuple[sp.csr_array, int]]:
-    """The columns of each part as rows, and how many are not solved."""
+    """For each part, its columns of B as rows of a sparse array, and how many did not converge."""
     warm = sp.csc_array(start.matrix) if start else sp.csc_array(gram.shape, dtype=np.float32)
 
     def part(first: int, _: int) -> tuple[sp.csr_array, int]:
@@ -84,10 +84,10 @@ def solve(
 
 
 def spread(items: int) -> list[Array]:
-    """All columns in parts of about `COLUMNS`, each spread evenly over the items.
+    """All columns, split into parts of about `COLUMNS` that are each spread evenly over the items.
 
-    Any part is a sample of all: columns of popular items take longer, and come first in the data,
-    so that the time left which the first parts promise would be wrong otherwise.
+    Columns of popular items come first in the data and take longer. As each part is a sample of all
+    columns, the remaining time can be estimated from the first parts.
     """
     parts = -(-items // COLUMNS)
     return [np.arange(first, items, parts) for first in range(parts)]

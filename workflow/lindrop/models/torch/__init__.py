@@ -1,1 +1,1 @@
-"""Deep autoencoders for recommendations. Only training needs PyTorch (requirements-deep.in)."""
+"""Deep autoencoders for recommendation; only training needs PyTorch (requirements-deep.in)."""

@@ -1,7 +1,7 @@
-"""Mult-VAE, Mult-DAE and CDAE as models: from interactions to a fit, with published defaults.
+"""Fits of Mult-VAE, Mult-DAE and CDAE, with the defaults of Liang 2018.
 
-`ridge` is the weight decay of Liang 2018, per batch: `ridge / batch` times all squared weights is
-added to the mean loss of a batch's users.
+`ridge` is the weight decay of that paper, which counts per batch: the mean loss of a batch's users
+gets the added term `ridge / batch` times the sum of all squared weights.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from lindrop.models.torch.memory import training_bytes
 from lindrop.models.torch.networks import Autoencoder, Cdae, MultDae, MultVae
 from lindrop.models.torch.training import History, Settings, best_epoch, out_of_patience, train
 
-STILL_RISING = 0.9  # a best epoch later than this share of all allowed: more might be better
+STILL_RISING = 0.9  # a best epoch later than this share of `epochs` suggests to allow more of them
 COSTS = ("square", "logistic")
 NETWORKS: Mapping[str, Callable[..., Autoencoder]] = {
     "cdae": Cdae,
@@ -27,7 +27,7 @@ NETWORKS: Mapping[str, Callable[..., Autoencoder]] = {
     "mult_dae": MultDae,
 }
 HERE = Path(__file__)
-ROOT = HERE.parents[3]  # of the package
+ROOT = HERE.parents[3]  # the folder that holds the package
 
 
 def fit_mult_vae(
@@ -41,7 +41,7 @@ def fit_mult_vae(
     ridge: float = 0.0,
     **training: Any,
 ) -> Fit:
-    """Mult-VAE^PR; the default β is the published code's for MovieLens 20M."""
+    """Fit Mult-VAE^PR of Liang 2018; the default β is that of its code for MovieLens 20M."""
     _require(
         min(beta, anneal_steps, hidden) >= 0,
         f"β = {beta}, {anneal_steps} steps, hidden = {hidden}: none may be below 0",
@@ -59,7 +59,10 @@ def fit_mult_dae(
     ridge: float = 0.01,
     **training: Any,
 ) -> Fit:
-    """Mult-DAE; by default items → 200 → items, as in the published code for MovieLens 20M."""
+    """Fit Mult-DAE of Liang 2018.
+
+    Its layers are by default items → 200 → items, as in the published code for MovieLens 20M.
+    """
     _require(hidden >= 0, f"hidden = {hidden}: may not be below 0")
     options = {"hidden": hidden}
     return _fit("mult_dae", data, latent, p, ridge, options, training)
@@ -75,7 +78,11 @@ def fit_cdae(
     ridge: float = 1.0,
     **training: Any,
 ) -> Fit:
-    """CDAE with the weighted square cost and tanh at the end of Liang 2018, or the logistic one."""
+    """Fit CDAE of Wu 2016, with the weighted square cost and final tanh that Liang 2018 used.
+
+    `cost="logistic"` takes the logistic cost instead. `negatives` is the expected number of sampled
+    zeros per interaction.
+    """
     _require(negatives > 0, f"{negatives} negatives per entry: must be above 0")
     _require(cost in COSTS, f"cost {cost!r}: must be one of {', '.join(COSTS)}")
     options = {"users": int(data.x.shape[0]), "negatives": negatives, "cost": cost}
@@ -104,7 +111,7 @@ def _fit(
     require_memory(needed, "training a deep network")
     source = {"model": model, "options": options}
     source |= {"data": _digest(data, data.validation), "code": digest([HERE], ROOT)}
-    # its own stream: the epochs' are children of the same seed
+    # independent of the random streams of the epochs, which are spawned from the same seed
     first = np.random.default_rng(data.seed)
     network = NETWORKS[model](data.items, first, **options)
     trained, history, earlier = train(
@@ -114,7 +121,7 @@ def _fit(
 
 
 def _at_rest(history: History, settings: Settings) -> bool:
-    """Whether patience ended it, so that more epochs would change nothing, or it stopped rising."""
+    """Whether a training converged: patience ended it, or its best epoch is not among the last."""
     rested = best_epoch(history) <= STILL_RISING * settings.epochs
     return rested or out_of_patience(history, settings)
 
@@ -125,7 +132,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 def _digest(data: Training, validation: Validation) -> str:
-    """Of everything that a checkpoint's weights have seen."""
+    """Digest of the training and validation interactions, on which a checkpoint depends."""
     digest = hashlib.sha256()
     for x in (data.x, *validation):
         for array in (x.indptr, x.indices, x.data):

@@ -1,6 +1,6 @@
-"""Dense layers with tanh between them, whose first one reads sparse rows.
+"""Dense layers with tanh between them, the first of which reads sparse rows.
 
-All random numbers, also those of the first weights, are NumPy's.
+All random numbers, including the initial weights, are drawn by NumPy.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from torch.nn.functional import embedding_bag
 
 from lindrop.base.arrays import Matrix, Vector
 
-BIAS_DEVIATION = 1e-3  # of the first biases, as published
+BIAS_DEVIATION = 1e-3  # standard deviation of the initial biases, as published
 
 Generator = np.random.Generator
 
 
 class Dense(nn.Module):
-    """h W + b; of a sparse h, only the rows of W that it names are read."""
+    """Layer h W + b, which accepts a dense or a sparse h."""
 
     def __init__(self, inputs: int, outputs: int, rng: Generator):
         super().__init__()
@@ -29,6 +29,7 @@ class Dense(nn.Module):
         self.bias = nn.Parameter(torch.from_numpy(bias))
 
     def forward(self, h: Tensor | sp.csr_array) -> Tensor:
+        """h W + b, rows of h × outputs; a sparse h reads only the rows of W at its entries."""
         if isinstance(h, Tensor):
             return h @ self.weights + self.bias
         columns, starts = (torch.from_numpy(a.astype(np.int64)) for a in (h.indices, h.indptr[:-1]))
@@ -38,7 +39,7 @@ class Dense(nn.Module):
 
 
 class Stack(nn.Module):
-    """Layers of these widths."""
+    """Dense layers of the given widths (inputs first), with tanh after every one but the last."""
 
     def __init__(self, widths: Sequence[int], rng: Generator):
         super().__init__()
@@ -46,6 +47,7 @@ class Stack(nn.Module):
         self.layers: Sequence[Dense] = nn.ModuleList(layers)  # type: ignore[assignment]
 
     def forward(self, h: Tensor | sp.csr_array) -> Tensor:
+        """Output of the last layer, rows of h × last width."""
         *inner, last = self.layers
         for layer in inner:
             h = layer(h).tanh()
@@ -53,20 +55,21 @@ class Stack(nn.Module):
         return result
 
     def squares(self) -> Tensor:
-        """The sum of all squared weights, without the biases."""
+        """Sum of all squared weights, without the biases."""
         return torch.stack([(layer.weights**2).sum() for layer in self.layers]).sum()
 
     def arrays(self) -> list[tuple[Matrix, Vector]]:
-        """Copies of weights and biases: training goes on in the memory of the parameters."""
+        """Copies of the weights and biases of every layer, which later training does not change."""
         return [(copied(layer.weights), copied(layer.bias)) for layer in self.layers]
 
 
 def glorot(inputs: int, outputs: int, rng: Generator) -> nn.Parameter:
-    """First weights."""
+    """Initial weights (inputs × outputs), uniform in ±√(6 / (inputs + outputs)) (Glorot 2010)."""
     limit = np.sqrt(6 / (inputs + outputs))
     values = rng.uniform(-limit, limit, (inputs, outputs)).astype(np.float32)
     return nn.Parameter(torch.from_numpy(values))
 
 
 def copied(parameter: Tensor) -> Matrix:
+    """NumPy copy of a tensor, which later training does not change."""
     return np.array(parameter.detach().numpy())

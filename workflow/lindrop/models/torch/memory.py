@@ -1,21 +1,21 @@
-"""What a training takes; without PyTorch, since the rules ask for it."""
+"""Memory that a training needs. Does not import PyTorch, as the workflow's rules call it."""
 
 from itertools import pairwise
 
-COPIES = 5  # of all parameters: themselves, gradient, two moments of Adam, the best ones
-ACTIVATIONS = 4  # matrices of batch × items at once
+COPIES = 5  # arrays per parameter: its value, its gradient, Adam's two moments, its best value
+ACTIVATIONS = 4  # matrices of batch × items held at the same time
 
 
 def training_bytes(
     model: str, items: int, users: int, batch: int, latent: int, hidden: int
 ) -> float:
-    """Peak in float32, beside the interactions; `hidden` is 0 of a network without such layers."""
+    """Peak bytes of a training in float32, beyond the interactions; `hidden` is 0 for no layer."""
     numbers = COPIES * parameters(model, items, users, latent, hidden)
     return 4.0 * (numbers + ACTIVATIONS * batch * items)
 
 
 def parameters(model: str, items: int, users: int, latent: int, hidden: int) -> int:
-    """Of its network: weights, biases, and the vectors of CDAE's users."""
+    """Number of a network's parameters: weights, biases, and the user vectors of CDAE."""
     inner = [hidden] if hidden else []
     middle = 2 * latent if model == "mult_vae" else latent  # mean and variance
     stacks = [items, *inner, middle], [latent, *inner, items]

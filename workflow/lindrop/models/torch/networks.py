@@ -1,4 +1,4 @@
-"""Mult-VAE and Mult-DAE of Liang 2018, CDAE of Wu 2016 as Liang 2018 trained it."""
+"""Networks: Mult-VAE and Mult-DAE of Liang 2018, and CDAE of Wu 2016 as Liang 2018 trained it."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from lindrop.models.torch.model import Perceptron, normalised
 
 
 class Batch(NamedTuple):
-    """Some training users: their numbers, their rows, and how many updates were before."""
+    """Batch of training users: their numbers, their rows of X, and the number of past updates."""
 
     users: Array
     x: sp.csr_array
@@ -30,32 +30,35 @@ class Batch(NamedTuple):
 
 
 class Autoencoder(nn.Module):
-    """What training needs of a network."""
+    """Base class of the networks: what the training loop calls."""
 
     def loss(self, batch: Batch, rng: Generator) -> Tensor:
-        """Of a batch, per user."""
+        """Mean loss per user of a batch, with dropout and noise drawn from `rng`."""
         raise NotImplementedError
 
     def logits(self, x: sp.csr_array) -> Tensor:
-        """Of users of whom no more is known than their rows."""
+        """Scores of users known by their rows only, users × items, without dropout or noise."""
         raise NotImplementedError
 
     def perceptron(self) -> Perceptron:
-        """A copy of what gives the logits."""
+        """Copy of the layers that compute the logits, as NumPy arrays."""
         raise NotImplementedError
 
     def scores(self, x: sp.csr_array) -> Matrix:
-        """As the perceptron's but for rounding, which here depends on PyTorch's threads alone."""
+        """Logits as a NumPy array, users × items.
+
+        They equal the scores of `perceptron` up to rounding, but no model has to be copied.
+        """
         with torch.no_grad():
             scores: Matrix = self.logits(x.astype(np.float32)).numpy()
             return scores
 
 
 class MultDae(Autoencoder):
-    """Mult-DAE: items → (hidden →) latent (→ hidden) → items, with tanh in between.
+    """Mult-DAE (Liang 2018): items → (hidden →) latent (→ hidden) → items, with tanh in between.
 
-    The published code has no hidden layer beside the latent one for MovieLens 20M. `decay` weighs
-    the sum of all squared weights.
+    `hidden` is 0 for no layer but the latent one, as in the published code for MovieLens 20M.
+    `decay` is the factor of the sum of all squared weights in the loss.
     """
 
     def __init__(
@@ -80,10 +83,10 @@ class MultDae(Autoencoder):
 
 
 class MultVae(Autoencoder):
-    """Mult-VAE: as Mult-DAE, with a Gaussian in the middle, whose moments the encoder gives.
+    """Mult-VAE (Liang 2018): an encoder gives the moments of a Gaussian, a decoder the logits.
 
-    The weight of its divergence grows linearly to `beta` (Liang 2018, Section 2.2.2). Held-out
-    users are scored from the mean, which has no activation.
+    The weight of the KL divergence grows linearly to `beta` (Liang 2018, Section 2.2.2). Logits of
+    held-out users are decoded from the mean, which has no activation.
     """
 
     def __init__(
@@ -132,14 +135,14 @@ class MultVae(Autoencoder):
 
 
 class Cdae(Autoencoder):
-    """CDAE: items and a vector per training user → latent with tanh → items.
+    """CDAE (Wu 2016): items and a vector per training user → latent with tanh → items.
 
-    A held-out user has no vector and gets their mean, here added to the bias. Only the sum of bias
-    and vector counts: adding to all vectors what is taken from the bias changes no prediction for
-    anybody, and the mean keeps that true for held-out users, which a zero would not. At an optimum
-    both are one: the bias has no penalty, so the penalised vectors have the mean 0.
+    Held-out users have no vector and get the mean of all vectors. Only the sum of the bias and a
+    vector matters, so a constant can move from the bias to all vectors without any change for
+    training users. With the mean, held-out users do not change either; with a zero vector they
+    would. At an optimum the two are the same: the bias has no penalty, so the mean is 0.
 
-    `decay` weighs all squared weights, and the squared vectors of the batch.
+    `decay` is the factor of the squared weights and of the batch's squared vectors in the loss.
     """
 
     def __init__(
@@ -180,7 +183,7 @@ class Cdae(Autoencoder):
 
 
 def annealed(updates: int, steps: int, cap: float) -> float:
-    """The weight of the divergence after so many updates: to 1 in `steps`, `cap` at most."""
+    """Weight of the KL divergence: `updates / steps`, at most `cap`; `cap` if `steps` is 0."""
     return min(cap, updates / steps) if steps else cap
 
 

@@ -1,8 +1,8 @@
-"""Adam on batches of users; the epoch that ranks the validation users best is the result.
+"""Training by Adam on batches of users, which returns the epoch with the best validation nDCG@100.
 
-As Liang 2018 trains: every epoch takes all users in a new order, then the nDCG@100 of the
-validation users is measured, and the best network is kept. `patience` ends a training that has gone
-that many epochs without a better one.
+As in Liang 2018, every epoch takes all users in a new order, then measures nDCG@100 on the
+validation users; the best network is kept. Training ends after `patience` epochs without
+improvement.
 """
 
 import math
@@ -25,24 +25,24 @@ from lindrop.models.torch.networks import Autoencoder, Batch
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.ranking.metrics import CRITERION
 
-SAVED_SECONDS = 5.0  # a checkpoint follows an epoch, but not every one of short epochs
+SAVED_SECONDS = 5.0  # least time between two checkpoints, each of which is written after an epoch
 
 History = list[dict[str, float]]
 
 
 class Settings(NamedTuple):
-    """What a training depends on beside network and data; the published values."""
+    """Settings of a training, by default those of Liang 2018."""
 
     epochs: int = 200
     batch: int = 500
     learning_rate: float = 1e-3
     patience: int = 200
-    seed: int = 1  # of order, dropout and noise
-    threads: int = 2  # the last digits depend on it, so it must not follow the machine's cores
+    seed: int = 1  # seed of the users' order, dropout and noise
+    threads: int = 2  # fixed, as rounding depends on it, so that every machine gives equal results
 
 
 class Trained(NamedTuple):
-    """The best network, a row per epoch, and what the epochs of earlier processes took."""
+    """Result of a training: the best network, a row per epoch, the cost of earlier processes."""
 
     model: Perceptron
     history: History
@@ -50,14 +50,14 @@ class Trained(NamedTuple):
 
 
 class _Training:
-    """A network and whatever else an epoch changes."""
+    """State of a training: the network and everything else that an epoch changes."""
 
     def __init__(self, network: Autoencoder, x: sp.csr_array, settings: Settings):
         self.network, self.x, self.settings = network, x, settings
         self.optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
         self.history: History = []
         self.seconds = 0.0
-        self.megabytes = 0.0  # of earlier processes
+        self.megabytes = 0.0  # peak memory of earlier processes
         self.best = network.perceptron()
 
     @property
@@ -101,9 +101,9 @@ class _Training:
         self.seconds += time.perf_counter() - start
 
     def _pass(self) -> float:
-        """All users once; the mean of their losses, each before its step.
+        """Train on all users once; returns the mean of the losses, each measured before its step.
 
-        Every epoch has random numbers of its own: it matters not where a run resumes.
+        Every epoch seeds its own random numbers, so a resumed run gives the same result.
         """
         stream = np.random.SeedSequence(self.settings.seed, spawn_key=(self.epochs,))
         rng = np.random.default_rng(stream)
@@ -136,10 +136,10 @@ def train(
     checkpoint: Path | None,
     source: Mapping[str, Any],
 ) -> Trained:
-    """Train to the end; on from the checkpoint if it is of the same training.
+    """Train to the last epoch or until patience ends, resuming from a checkpoint of this training.
 
-    `source` says, in JSON's types, what this function is not told: which network and data. The
-    checkpoint stays: it is the caller's to delete once the result is safe.
+    `source` identifies network and data by values that JSON can hold; a checkpoint with another
+    source is ignored. The caller deletes the checkpoint once the result is saved.
     """
     _require_somebody(validation)
     torch.set_num_threads(settings.threads)
@@ -164,11 +164,12 @@ def train(
 
 
 def best_epoch(history: History) -> int:
-    """The first of the best ones, counted from 1; 0 before any."""
+    """Number of the epoch with the best validation score, counted from 1; 0 without any epoch."""
     return 1 + int(np.argmax([row[CRITERION] for row in history])) if history else 0
 
 
 def out_of_patience(history: History, settings: Settings) -> bool:
+    """Whether the last `patience` epochs brought no improvement."""
     return len(history) - best_epoch(history) >= settings.patience
 
 

@@ -1,4 +1,4 @@
-"""A fitted WMF, which folds in users that it has not seen."""
+"""The fitted WMF model, which computes the factors of new users from their interactions."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,15 @@ from lindrop.base.arrays import Matrix
 from lindrop.base.parallel import over_blocks
 from lindrop.linalg.kernels import Array, Csr, compiled, csr
 
-USERS = 16  # folded in at a time
+USERS = 16  # number of users that a thread folds in at a time
 
 
 @dataclass(frozen=True)
 class WeightedFactors:
-    """Scores U Y' with item factors Y; each user's own U_u is the best one for this Y.
+    """Model with item factors Y (items × factors); the scores U Y' use the optimal U for this Y.
 
-    U_u = (Y'Y + λI + α Σ x_ui y_i y_i')⁻¹ Σ (1 + α x_ui) y_i, sums over the user's items: where
-    training's own steps end, so that users it has not seen are treated as those that it has.
+    U_u = (Y'Y + λI + α Σ x_ui y_i y_i')⁻¹ Σ (1 + α x_ui) y_i, with sums over the user's items
+    (Hu et al. 2008, Eq. 4). Training users and new users are thus scored alike.
     """
 
     item_factors: Matrix
@@ -25,6 +25,7 @@ class WeightedFactors:
     ridge: float
 
     def scores(self, x: sp.csr_array) -> Matrix:
+        """U Y', users × items."""
         y = self.item_factors.astype(np.float64)
         base = y.T @ y + self.ridge * np.eye(y.shape[1])
         users, arrays = np.empty((x.shape[0], y.shape[1])), csr(x)
@@ -41,7 +42,10 @@ class WeightedFactors:
 def fold_in_rows(
     x: Csr, y: Array, base: Array, alpha: float, users: Array, start: int, stop: int
 ) -> None:
-    """The factors of users start..stop; of one without items, 0."""
+    """Write the factors of users start to stop - 1 into `users`; 0 for a user without items.
+
+    `base` is Y'Y + λI.
+    """
     indptr, items, data = x
     for u in range(start, stop):
         system, user = base.copy(), users[u]
@@ -59,7 +63,10 @@ def fold_in_rows(
 
 @compiled
 def _solve(system: Array, user: Array) -> None:
-    """Elimination in the upper triangle of a positive definite system, which needs no pivots."""
+    """Replace `user` by the solution of a positive definite system given by its upper triangle.
+
+    Gaussian elimination without pivoting, which positive definite systems do not need.
+    """
     size = len(user)
     for k in range(size):
         pivot = system[k]

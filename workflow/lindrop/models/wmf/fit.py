@@ -1,4 +1,4 @@
-"""WMF trained by alternating least squares, by `implicit`."""
+"""WMF trained by the alternating least squares of the package `implicit`."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,13 +12,14 @@ from lindrop.models.wmf.factors import WeightedFactors
 
 
 def fit_wmf(data: Training, factors: float, ridge: float, alpha: float, sweeps: float = 15) -> Fit:
-    """Σ (1 + α x_ui) ([x_ui > 0] - u_u·y_i)² + λ(‖U‖² + ‖Y‖²), by alternating least squares.
+    """Fit WMF: minimise Σ (1 + α x_ui) ([x_ui > 0] - u_u·y_i)² + λ(‖U‖² + ‖Y‖²) by `implicit`.
 
-    A step is three of conjugate gradients from the sweep before, `implicit`'s default: many times
-    as fast as the exact one, with the same end. A user's or an item's step reads no other's, and
-    sums within one have one thread: the result does not depend on how many there are.
+    Each least-squares problem is solved by three steps of conjugate gradients from the previous
+    sweep's factors, the default of `implicit`: far faster than exact solutions, with the same
+    limit. The result does not depend on the number of threads, as each user's or item's sums are
+    computed by one thread.
     """
-    from implicit.cpu.als import AlternatingLeastSquares  # slow to import, for this fit alone
+    from implicit.cpu.als import AlternatingLeastSquares  # imported here since it loads slowly
 
     if not (factors >= 1 and ridge >= 0.0 and alpha >= 0.0 and sweeps >= 1):
         raise UserError(
