@@ -12,29 +12,23 @@ from test_models import tasteful
 from lindrop.base.errors import UserError
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE, TORCH, fit
+from lindrop.models.tuning import parameters
 from lindrop.ranking.evaluation import evaluate, summary
+from lindrop.ranking.grids import axes
 from lindrop.store.model import SavedModel, read_model, write_model
 
 X = tasteful(200, 40)
 ITEMS = np.array([f"film {i} ü" for i in range(40)], object)
 WITHOUT_TORCH = [name for name in CATALOGUE if name not in TORCH]
-WITHOUT_P = {"popularity", "weight_decay", "product_l2", "zero_diagonal_l2", "full_l2", "ease"}
-BASELINES = {
-    "slim": {"l1": 1.0, "l2": 10.0},
-    "wmf": {"factors": 8, "ridge": 10.0, "alpha": 2.0},
-}
+VALUES = {"l1": 1.0, "l2": 10.0, "factors": 8, "alpha": 2.0}  # of the searched options
 
 
 def arguments(name, p=0.3, ridge=10.0):
-    """Every parameter that a model needs, for `fit`."""
-    if name in BASELINES:
-        return BASELINES[name]
-    chosen = {"p": p, "ridge": ridge}
-    if name in WITHOUT_P:
-        del chosen["p"]
-    if name == "popularity":
-        del chosen["ridge"]
-    return chosen | ({"rank": 8} if CATALOGUE[name].low_rank else {})
+    """Every parameter that a model needs, for `fit`: the options that are searched, and a rank."""
+    values, entry = VALUES | {"p": p, "lambda": ridge}, CATALOGUE[name]
+    options = {option: stated.default for option, stated in entry.options.items()}
+    point = {axis: values.get(axis, grid[0]) for axis, grid in axes(options).items()}
+    return parameters(point, {}) | ({"rank": 8} if entry.low_rank else {})
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from conftest import Project, copy_project
 
 from lindrop.base.memory import RETRIED
 from lindrop.linalg.gram import gram_matrix
-from lindrop.papers.steck2020.models import BASELINES, DEEP
+from lindrop.papers.steck2020.models import DEEP, FITTED
 from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
@@ -77,9 +77,9 @@ def test_own_data_become_a_table_of_every_model_and_every_figure(finished):
     assert "<td>mine</td>" in finished.path(f"{TABLE}.html").read_text()
     with finished.path("results/tables/steck2020_table1.csv").open() as file:
         results = list(csv.DictReader(file))
-    assert {row["model"] for row in results} == {*BASELINES, *DEEP}
+    assert {row["model"] for row in results} == {*FITTED, *DEEP}
     fitted = [row for row in results if row["params"] != "not fitted: make deep"]
-    assert {row["model"] for row in fitted} == set(BASELINES)
+    assert {row["model"] for row in fitted} == set(FITTED)
     assert all(0 < float(row["mean"]) <= 1 for row in fitted)
     assert all(0 < float(row["seconds"]) < finished.seconds for row in fitted)
     assert all(50 < float(row["megabytes"]) < 5000 for row in fitted)

@@ -61,7 +61,8 @@ def gram_mb(wildcards, input, attempt, largest_rank=0, matrices=1):
 
 def fit_mb(wildcards, input, attempt):
     """The same with the factors of the largest rank, whether a model has them or not."""
-    matrices = 2 if model_options(wildcards.model).get("solver") == "als" else 1
+    model = wildcards.model
+    matrices = max(1, CATALOGUE[model].matrices_of(model_options(model)))
     return gram_mb(wildcards, input, attempt, largest_rank(input.split), matrices)
 
 

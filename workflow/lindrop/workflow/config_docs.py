@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from lindrop.workflow.config import SCHEMA, Schema, allowed, load_schema
+from lindrop.workflow.config import Schema, allowed
+from lindrop.workflow.schema import load_schema
 
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "config" / "README.md"
@@ -85,4 +86,4 @@ def _yaml(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(readme(load_schema(SCHEMA)), encoding="utf-8")
+    README.write_text(readme(load_schema()), encoding="utf-8")
