@@ -110,11 +110,13 @@ def test_a_grid_that_grows_reruns_its_model_alone(finished):
 MODELS_TOLD = ["steck2020_experiments", "steck2020_table1", "scorecard", "report_page", "all"]
 SLIM = ["tune", "fit", *MODELS_TOLD]
 ROW = [*SLIM, "steck2020_fig1_left"]  # which takes titles from the catalogue
+SHOWN = [*MODELS_TOLD, "steck2020_fig1_left"]
 FIGURES = ["dae_vs_wdae", "dynamics", "rates", "weight_norms", "checks"]
 RATES = [*(f"pretorius2018_{name}" for name in FIGURES), "scorecard", "report_page", "all"]
 EDITS = {
     "one model": ("lindrop/models/slim/coordinates.py", "z = 1", SLIM),
     "its row": ("lindrop/models/catalogue.py", ("warm=True", "warm=False"), ROW),
+    "an option's bound": ("lindrop/models/options.py", ("minimum=1", "minimum=2"), SHOWN),
     "a deep model": ("lindrop/models/torch/networks.py", "z = 1", []),
     "a docstring": ("lindrop/models/slim/fit.py", ('"""', '"""Now: '), []),
     "a comment": ("lindrop/store/hdf5.py", "# why", []),

@@ -30,33 +30,38 @@ if TYPE_CHECKING:
 
 CATALOGUE: Mapping[str, Entry] = {
     "popularity": Entry(
-        "popularity", "popularity:fit_popularity", "Items in the order of their counts.", matrices=0
+        "popularity",
+        "popularity:fit_popularity",
+        "Items ranked by their number of training users.",
+        matrices=0,
     ),
     "weight_decay": Entry(
         "weight decay",
         "closed_form:fit_weight_decay",
-        "Table 1 row 1, ‖U‖² + ‖V‖².",
+        "Low-rank linear autoencoder with the penalty λ(‖U‖² + ‖V‖²) (Steck 2020, Table 1, row 1).",
         {"lambda": LAMBDA([3, 10, 30, 100, 300, 1000, 2000, 4000, 8000, 16000])},
         ranks=Ranks.LARGEST,
     ),
     "product_l2": Entry(
         "L2 of the product",
         "closed_form:fit_product_l2",
-        "Table 1 row 2, ‖UV'‖².",
+        "Low-rank linear autoencoder with the penalty λ‖UV'‖² (Steck 2020, Table 1, row 2).",
         {"lambda": LAMBDA([3, 30, 300, 3000, 6000, 12000, 24000, 48000])},
         ranks=Ranks.LARGEST,
     ),
     "dropout_l2": Entry(
         "dropout's L2 (DLAE)",
         "closed_form:fit_dropout_l2",
-        "Table 1 row 3, what dropout induces.",
+        "Low-rank linear autoencoder with the penalty that dropout amounts to on average "
+        "(Steck 2020, Eq. 3; Table 1, row 3).",
         {"p": P([0.2, 0.35, 0.5, 0.65, 0.8]), "lambda": LAMBDA([1, 10, 100, 300, 1000, 5000])},
         ranks=Ranks.LARGEST,
     ),
     "sampled_dropout": Entry(
         "DLAE, sampled dropout",
         "sampled:fit_sampled_dropout",
-        "Table 1 row 4, trained with sampled dropout; at `rank` only.",
+        "Low-rank linear autoencoder trained with sampled dropout (Steck 2020, Table 1, row 4). It "
+        "is fitted at `rank` only, not at `ranks`.",
         {"p": P([0.5, 0.65, 0.8]), "lambda": LAMBDA([10]), "epochs": EPOCHS(30)},
         ranks=Ranks.EACH,
         table_only=True,
@@ -65,13 +70,15 @@ CATALOGUE: Mapping[str, Entry] = {
     "edlae": Entry(
         "EDLAE",
         "edlae.fit:fit_edlae",
-        "Table 1 row 5, EDLAE (Eq. 10).",
+        "EDLAE, the low-rank denoising autoencoder that predicts each item from the other items "
+        "alone (Steck 2020, Eq. 10; Table 1, row 5).",
         {
             "p": P([0.1, 0.2, 0.3, 0.45]),
             "lambda": LAMBDA([1, 10, 100, 300, 1000]),
             "solver": Option(
-                "`admm`, the corrected ADMM; or `als`, exact alternating least squares (monotone, "
-                "for a few thousand items, twice the memory).",
+                "`admm` is the corrected ADMM; `als` is exact alternating least squares, whose "
+                "objective never rises, but which takes twice the memory and suits a few thousand "
+                "items at most.",
                 "admm",
                 kind="string",
                 choices=("admm", "als"),
@@ -85,21 +92,30 @@ CATALOGUE: Mapping[str, Entry] = {
     "slim": Entry(
         "SLIM",
         "slim.fit:fit_slim",
-        "SLIM, a sparse item-item matrix; a baseline of Table 1.",
+        "SLIM, a sparse item-item matrix, a baseline in Table 1 of Steck 2020.",
         {
-            "l1": Option("Values of the penalty of the weights' sizes.", [0.3, 2, 15], minimum=0),
+            "l1": Option(
+                "Values of the l1 penalty (of the weights' absolute values) to search.",
+                [0.3, 2, 15],
+                minimum=0,
+            ),
             "l2": Option(
-                "Values of the ridge penalty, halved; greater than 0, so that columns are unique.",
+                "Values of the ridge penalty to search, halved in the objective; greater than 0, "
+                "so that the solution is unique.",
                 [10, 100, 500],
                 above=0,
             ),
             "nonnegative": Option(
-                "Whether all weights must be at least 0, as published; without, it takes longer.",
+                "Whether all weights must be at least 0, as published; a fit without this "
+                "constraint takes longer.",
                 True,
                 kind="boolean",
             ),
             "tolerance": Option(
-                "A column is solved when none of its weights would move by more.", 1e-4, above=0
+                "A column of the matrix is solved when none of its weights would change by more "
+                "than this.",
+                1e-4,
+                above=0,
             ),
         },
         warm=True,
@@ -107,19 +123,23 @@ CATALOGUE: Mapping[str, Entry] = {
     "wmf": Entry(
         "WMF",
         "wmf.fit:fit_wmf",
-        "WMF, weighted matrix factorisation; a baseline of Table 1.",
+        "WMF, weighted matrix factorisation, a baseline in Table 1 of Steck 2020.",
         {
             "factors": Option(
-                "Numbers of factors of a user and of an item.", [32], kind="integer", minimum=1
+                "Numbers of factors per user and per item to search.",
+                [32],
+                kind="integer",
+                minimum=1,
             ),
             "lambda": LAMBDA([10, 50, 200]),
             "alpha": Option(
-                "What an interaction weighs more than none, which weighs 1.",
+                "Values of α to search: an interaction has the weight 1 + α, a missing one has 1.",
                 [0.25, 1, 4, 16],
                 minimum=0,
             ),
             "sweeps": Option(
-                "Sweeps of alternating least squares, each over all users, then all items.",
+                "Numbers of sweeps of alternating least squares to search; a sweep updates all "
+                "users, then all items.",
                 [5],
                 kind="integer",
                 minimum=1,
@@ -130,8 +150,9 @@ CATALOGUE: Mapping[str, Entry] = {
     "cdae": Entry(
         "CDAE",
         "torch.fit:fit_cdae",
-        "CDAE, a baseline of Table 1 that `make deep` trains. By default one point and a smaller "
-        "network than published, for minutes on the demo set; `paper.yaml` has the published ones.",
+        "CDAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The defaults "
+        "are one point and a smaller network than published, which train in minutes on the demo "
+        "dataset; `config/paper.yaml` has the published settings.",
         {
             "p": P([0.5]),
             "lambda": LAMBDA([0.1]),
@@ -147,16 +168,18 @@ CATALOGUE: Mapping[str, Entry] = {
     "mult_vae": Entry(
         "Mult-VAE",
         "torch.fit:fit_mult_vae",
-        "Mult-VAE, a baseline of Table 1 that `make deep` trains. Defaults as CDAE's, for minutes.",
+        "Mult-VAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The "
+        "defaults train in minutes on the demo dataset; `config/paper.yaml` has the published "
+        "settings.",
         {
-            "beta": Option("Caps of the divergence's weight.", [0.2], minimum=0),
+            "beta": Option("Largest weights of the divergence term to search.", [0.2], minimum=0),
             "p": P([0.5]),
             "lambda": LAMBDA([0]),
             "hidden": HIDDEN(300),
             "latent": LATENT(100),
             "anneal_steps": Option(
-                "In so many batches the divergence's weight would go from 0 to 1; 0 begins at the "
-                "cap.",
+                "Number of batches in which the weight of the divergence term would grow from 0 to "
+                "1; it stops growing at `beta`. With 0, the weight is `beta` from the start.",
                 1000,
                 kind="integer",
                 minimum=0,
@@ -172,7 +195,9 @@ CATALOGUE: Mapping[str, Entry] = {
     "mult_dae": Entry(
         "Mult-DAE",
         "torch.fit:fit_mult_dae",
-        "Mult-DAE, a baseline of Table 1 that `make deep` trains. Defaults as CDAE's, for minutes.",
+        "Mult-DAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The "
+        "defaults train in minutes on the demo dataset; `config/paper.yaml` has the published "
+        "settings.",
         {
             "p": P([0.5]),
             "lambda": LAMBDA([0.01]),
@@ -189,7 +214,8 @@ CATALOGUE: Mapping[str, Entry] = {
     "zero_diagonal_l2": Entry(
         "zero diagonal, λI (Eq. 11)",
         "edlae.fit:fit_zero_diagonal",
-        "Eq. 11 with λI, as in the caption of Figure 1.",
+        "Low-rank linear autoencoder with diag(UV') = 0 and the penalty λ‖UV'‖² (Steck 2020, "
+        "Eq. 11 and the caption of Figure 1).",
         {
             "lambda": LAMBDA([3, 30, 100, 300, 1000, 3000, 10000, 30000]),
             "iterations": ITERATIONS(500),
@@ -201,7 +227,8 @@ CATALOGUE: Mapping[str, Entry] = {
     "zero_diagonal": Entry(
         "zero diagonal, Λ̃ (Eq. 11)",
         "edlae.fit:fit_zero_diagonal",
-        "Eq. 11 with Λ̃.",
+        "Low-rank linear autoencoder with diag(UV') = 0 and the penalty that dropout amounts to on "
+        "average (Steck 2020, Eq. 11).",
         {
             "p": P([0.1, 0.2, 0.3, 0.45]),
             "lambda": LAMBDA([10, 100, 300, 1000]),
@@ -213,27 +240,28 @@ CATALOGUE: Mapping[str, Entry] = {
     "full_l2": Entry(
         "full rank, λI",
         "full_rank:fit_dlae",
-        "Full rank with λI and a free diagonal.",
+        "Full-rank linear autoencoder with the penalty λ‖B‖² and a free diagonal.",
         {"lambda": LAMBDA([3, 30, 300, 1000, 3000, 10000, 30000])},
         fixed={"p": 0.0},
     ),
     "full_dlae": Entry(
         "full-rank DLAE",
         "full_rank:fit_dlae",
-        "Full-rank DLAE (Eq. 5).",
+        "Full-rank DLAE, a linear denoising autoencoder without emphasis (Steck 2020, Eq. 5).",
         {"p": P([0.2, 0.35, 0.5, 0.65]), "lambda": LAMBDA([1, 10, 100, 300, 1000, 3000])},
     ),
     "ease": Entry(
         "EASE (full-rank EDLAE, p = 0)",
         "full_rank:fit_edlae",
-        "Full-rank EDLAE without dropout, known as EASE.",
+        "EASE, the full-rank EDLAE without dropout (p = 0).",
         {"lambda": LAMBDA([3, 30, 100, 300, 1000, 3000, 10000])},
         fixed={"p": 0.0},
     ),
     "full_edlae": Entry(
         "full-rank EDLAE",
         "full_rank:fit_edlae",
-        "Full-rank EDLAE (Eq. 8, 9).",
+        "Full-rank EDLAE, which predicts each item from the other items alone (Steck 2020, Eq. 8 "
+        "and 9).",
         {"p": P([0.1, 0.2, 0.35, 0.5]), "lambda": LAMBDA([1, 10, 30, 100, 300, 1000])},
     ),
 }

@@ -58,27 +58,30 @@ def schema(description: str, options: Mapping[str, Option]) -> dict[str, Any]:
 
 
 # Options that several models share; each is called with its default.
-P = partial(Option, "Dropout probabilities.", minimum=0, below=1)
-LAMBDA = partial(Option, "Values of the ridge penalty λ.", minimum=0)
-EPOCHS = partial(Option, "Passes over the users.", kind="integer", minimum=1)
-ITERATIONS = partial(Option, "At most so many iterations.", kind="integer", minimum=1)
+P = partial(Option, "Dropout probabilities to search.", minimum=0, below=1)
+LAMBDA = partial(Option, "Values of the ridge penalty λ to search.", minimum=0)
+EPOCHS = partial(Option, "Number of passes over the training users.", kind="integer", minimum=1)
+ITERATIONS = partial(
+    Option, "Largest number of iterations of the solver.", kind="integer", minimum=1
+)
 TOLERANCE = partial(
     Option,
-    "Stop when two iterations in a row change the objective by less than this share.",
+    "The solver stops when two iterations in a row change the objective by less than this share.",
     above=0,
 )
-LATENT = partial(Option, "Nodes of the middle layer.", kind="integer", minimum=1)
+LATENT = partial(Option, "Number of units in the middle layer.", kind="integer", minimum=1)
 HIDDEN = partial(
     Option,
-    "Nodes of the layer before the middle one and of that after it; 0 is neither.",
+    "Number of units in the layer before the middle one and in the layer after it; 0 leaves both "
+    "layers out.",
     kind="integer",
     minimum=0,
 )
 PATIENCE = partial(
     Option,
-    "Stop after so many epochs without a better nDCG@100 of the validation users.",
+    "Training stops after this many epochs without a better nDCG@100 of the validation users.",
     kind="integer",
     minimum=1,
 )
-BATCH = partial(Option, "Users of a step.", kind="integer", minimum=1)
-LEARNING_RATE = partial(Option, "Rate of Adam.", above=0)
+BATCH = partial(Option, "Number of users in each training step.", kind="integer", minimum=1)
+LEARNING_RATE = partial(Option, "Learning rate of Adam.", above=0)

@@ -1,4 +1,7 @@
-"""Write config/README.md from the schema: `make docs`. A test fails when the two differ."""
+"""Write config/README.md from the schema of the configuration: `make docs`.
+
+A test fails when the page and the schema differ.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,8 @@ README = ROOT / "config" / "README.md"
 INTRODUCTION = """\
 # Configuration
 
-<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml: edit that, not this. -->
+<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml and, for the models, from
+workflow/lindrop/models/catalogue.py: edit those, not this. -->
 
 | file | what it runs |
 |---|---|
@@ -28,7 +32,7 @@ level. A mistake stops the run before any job, with one line that names the key,
 is allowed. (A file that is not YAML at all is reported by Snakemake, which reads it first.)
 """
 
-FILE = "What is left out of a file that is given is null, not what is published of another."
+FILE = "Keys that you leave out are null: they do not keep the published values of another file."
 
 
 def readme(schema: Schema) -> str:
