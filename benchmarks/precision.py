@@ -27,7 +27,9 @@ from lindrop.models.catalogue import CATALOGUE, TORCH, fit
 from lindrop.models.tuning import parameters, solver_options
 from lindrop.ranking.evaluation import Model, evaluate
 from lindrop.ranking.grids import axes
-from lindrop.workflow.config import checked, load_schema
+from lindrop.ranking.metrics import CRITERION, METRICS
+from lindrop.workflow.config import checked
+from lindrop.workflow.schema import load_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -41,8 +43,7 @@ LAMBDAS = [100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-6]
 def default_options(root: Path) -> dict[str, dict[str, Any]]:
     """Grids and solver options of all models in the default configuration."""
     config = yaml.safe_load((root / "config" / "config.yaml").read_text())
-    schema = load_schema(root / "workflow" / "lindrop" / "schemas" / "config.schema.yaml")
-    models: dict[str, dict[str, Any]] = checked(config, schema)["models"]
+    models: dict[str, dict[str, Any]] = checked(config, load_schema())["models"]
     return models
 
 
@@ -116,7 +117,7 @@ def sweep(parts: Split) -> Iterator[dict[str, Any]]:
     for ridge in LAMBDAS:
         expected = metrics(parts, fit("ease", wide, ridge=ridge).model)
         found = fit("ease", narrow, ridge=ridge)
-        row = {"lambda": ridge, "ndcg@100": np.nanmean(expected[:, 0])}
+        row = {"lambda": ridge, CRITERION: np.nanmean(expected[:, list(METRICS).index(CRITERION)])}
         try:
             row["error"], alone = float32_alone(narrow, ridge)
             row["float32_alone"] = difference(metrics(parts, alone.model), expected)

@@ -7,7 +7,8 @@ Liang et al. 2018 left SLIM out on MSD because of its size. The columns solved h
 evenly over the items, so the time of all columns is their time divided by their share. Times are
 processor times of all threads together; on an otherwise idle machine, a fit takes this time divided
 by the number of cores. One penalty is weak and leaves many weights, the other is stronger. Replaces
-the rows of this set in benchmarks/results/slim_fraction.csv and prints the table of docs/benchmarks.md.
+the rows of this set in benchmarks/results/slim_fraction.csv and prints the table of
+docs/benchmarks.md.
 """
 
 import sys

@@ -6,8 +6,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT
 
+from conftest import ROOT
 from lindrop.base.error_file import ERRORS, add, begin_run, errors_of_run
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, job

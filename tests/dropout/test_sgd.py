@@ -5,6 +5,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from lindrop.papers.mianjy2018.convergence_checks import convergence_checks, equalised_after
+from lindrop.papers.mianjy2018.convergence_figure import draw_convergence
 
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.dropout import objective as exact
@@ -24,8 +26,6 @@ from lindrop.papers.mianjy2018.convergence import (
     summary,
     target,
 )
-from lindrop.papers.mianjy2018.convergence_checks import convergence_checks, equalised_after
-from lindrop.papers.mianjy2018.convergence_figure import draw_convergence
 
 OUTPUTS, INPUTS, NODES, ETA = 5, 4, 3, 0.1
 

@@ -22,8 +22,8 @@ from lindrop.dropout.samplers import (
 )
 from lindrop.papers.pal2020 import block_masks, dropconnect, schemes
 from lindrop.papers.pal2020.checks.dropconnect import section_4_checks
-from lindrop.papers.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
 from lindrop.papers.pal2020.checks.schemes import scheme_checks
+from lindrop.papers.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
 from lindrop.papers.pal2020.synthetic import Problem, synthetic, train
 
 NODES, KEEP = 6, 0.3

@@ -28,9 +28,7 @@ from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.ranking.grids import chunks, grid
 from lindrop.ranking.metrics import METRICS
 from lindrop.store.metrics import read_metrics, write_metrics
-from lindrop.workflow.config import load_schema
 from support.models import tasteful
-from support.repository import REPOSITORY
 
 OPTIONS = {"p": [0.1, 0.3, 0.5], "lambda": [0, 5, 50], "iterations": 7, "tolerance": 1e-9}
 
@@ -46,12 +44,6 @@ def users():
     x = tasteful(400, 30)[300:].toarray()
     known = np.random.default_rng(0).random(x.shape) < 0.5
     return sp.csr_array(x * known), sp.csr_array(x * ~known)
-
-
-def test_every_model_has_its_place_in_the_configuration():
-    """The rules take the names from there: the registries are slow to import, one needs PyTorch."""
-    schema = load_schema(REPOSITORY / "workflow" / "lindrop" / "schemas" / "config.schema.yaml")
-    assert {"popularity", *schema["properties"]["models"]["properties"]} == set(CATALOGUE)
 
 
 def test_a_grid_is_every_combination():

@@ -4,6 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from lindrop.models.catalogue import CATALOGUE, TORCH
+from lindrop.models.tuning import parameters
+from lindrop.ranking.grids import axes
 
 
 def tasteful(users, items, seed=0):
@@ -16,11 +18,7 @@ def tasteful(users, items, seed=0):
 X = tasteful(200, 40)
 ITEMS = np.array([f"film {i} ü" for i in range(40)], object)
 WITHOUT_TORCH = [name for name in CATALOGUE if name not in TORCH]
-WITHOUT_P = {"popularity", "weight_decay", "product_l2", "zero_diagonal_l2", "full_l2", "ease"}
-BASELINES = {
-    "slim": {"l1": 1.0, "l2": 10.0},
-    "wmf": {"factors": 8, "ridge": 10.0, "alpha": 2.0},
-}
+VALUES = {"l1": 1.0, "l2": 10.0, "factors": 8, "alpha": 2.0}  # of the searched options
 SINGULAR = {
     "an item without users": sp.csr_array(X.toarray() * (np.arange(40) != 30)),
     "two items alike": sp.csr_array(X.toarray()[:, [*range(39), 3]]),
@@ -29,12 +27,8 @@ SINGULAR = {
 
 
 def arguments(name, p=0.3, ridge=10.0):
-    """Every parameter that a model needs, for `fit`."""
-    if name in BASELINES:
-        return BASELINES[name]
-    chosen = {"p": p, "ridge": ridge}
-    if name in WITHOUT_P:
-        del chosen["p"]
-    if name == "popularity":
-        del chosen["ridge"]
-    return chosen | ({"rank": 8} if CATALOGUE[name].low_rank else {})
+    """Every parameter that a model needs, for `fit`: the options that are searched, and a rank."""
+    values, entry = VALUES | {"p": p, "lambda": ridge}, CATALOGUE[name]
+    options = {option: stated.default for option, stated in entry.options.items()}
+    point = {axis: values.get(axis, grid[0]) for axis, grid in axes(options).items()}
+    return parameters(point, {}) | ({"rank": 8} if entry.low_rank else {})

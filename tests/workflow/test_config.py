@@ -1,22 +1,28 @@
 """A configuration is right, or one line says what is wrong with it."""
 
 import datetime
+import sys
+from inspect import signature
 
+import jsonschema
 import pytest
 import yaml
 
 from lindrop.base.errors import UserError
-from lindrop.workflow.config import checked, downloads, duplicate_keys, load_schema
-from lindrop.workflow.config_docs import README, SCHEMA, readme
+from lindrop.models.catalogue import CATALOGUE
+from lindrop.workflow.config import checked, downloads, duplicate_keys
+from lindrop.workflow.config_docs import README, readme
+from lindrop.workflow.schema import FILE, load_schema
+from support.processes import run
 from support.repository import REPOSITORY
 
 CONFIGS = sorted((REPOSITORY / "config").glob("*.yaml"))
-CSV = {"format": "csv", "path": str(SCHEMA)}
+CSV = {"format": "csv", "path": str(FILE)}
 
 
 @pytest.fixture(scope="module")
 def schema():
-    return load_schema(SCHEMA)
+    return load_schema()
 
 
 def one(source=None, protocol=None, **more):
@@ -37,6 +43,40 @@ def with_default(file):
 @pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)
 def test_shipped_configurations_are_right(file, schema):
     checked(with_default(file), schema)
+
+
+def test_the_schema_is_a_valid_one_of_its_draft(schema):
+    assert schema["$schema"] == jsonschema.Draft202012Validator.META_SCHEMA["$id"]
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_every_model_has_its_options_in_the_schema(schema):
+    """Nothing is to be said of popularity: the only model without options has no entry."""
+    assert "properties" not in yaml.safe_load(FILE.read_text())["properties"]["models"]
+    models = schema["properties"]["models"]["properties"]
+    assert {"popularity", *models} == set(CATALOGUE)
+    for name, model in models.items():
+        assert list(model["properties"]) == list(CATALOGUE[name].options)
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if CATALOGUE[name].options])
+def test_the_options_of_a_model_are_parameters_of_its_fit(name):
+    """Those of PyTorch's models are passed on, to a class that needs PyTorch."""
+    if CATALOGUE[name].torch:
+        pytest.importorskip("torch")
+    known = signature(CATALOGUE[name].resolved()).parameters
+    free = any(one.kind is one.VAR_KEYWORD for one in known.values())
+    for option in CATALOGUE[name].options:
+        assert free or {"lambda": "ridge"}.get(option, option) in known
+
+
+def test_the_schema_is_built_without_heavy_libraries():
+    """Every start of Snakemake builds it."""
+    code = "import sys, lindrop.workflow.schema as s; s.load_schema(); print(*sys.modules)"
+    environment = {"PYTHONPATH": str(REPOSITORY / "workflow")}
+    done = run([sys.executable, "-c", code], env=environment)
+    assert done.returncode == 0, done.stdout
+    assert {"numba", "pandas", "scipy", "torch"}.isdisjoint(done.stdout.split())
 
 
 def test_shipped_configurations_are_all_described():

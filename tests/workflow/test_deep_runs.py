@@ -12,7 +12,7 @@ from lindrop.claims.check_files import read_checks
 from lindrop.models import tuning
 from lindrop.models.base import Fit
 from lindrop.models.torch.memory import training_bytes
-from lindrop.papers.steck2020.models import BASELINES, DEEP
+from lindrop.papers.steck2020.models import DEEP, FITTED
 from lindrop.ranking.metrics import METRICS
 from lindrop.store.metrics import read_metrics, write_metrics
 from lindrop.store.model import read_model
@@ -81,7 +81,7 @@ def test_a_grid_is_tuned_and_one_point_is_not(trained):
 def write_the_other_metrics(project):
     users = next(iter(metrics(project, "cdae").values())).per_user.shape
     other = tuning.Tested(5, {}, "", True, np.full(users, 0.25), Cost(1.0, 100.0))
-    for model in BASELINES:
+    for model in FITTED:
         file = project.path(f"results/metrics/small/{model}.h5")
         write_metrics(file, "small", model, {5: (other, Fit(None))})
 

@@ -120,7 +120,9 @@ def test_shares_of_the_limits_are_those_of_the_benchmark():
     ],
 )
 def test_numbers_on_dropout_are_those_of_the_runs(page, name, shown):
-    measured = pd.read_csv(REPOSITORY / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna("")
+    measured = pd.read_csv(REPOSITORY / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna(
+        ""
+    )
     table = measured[shown or measured.columns]
     table = table.to_markdown(index=False, disable_numparse=True)
     assert table in (REPOSITORY / "docs" / page).read_text()

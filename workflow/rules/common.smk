@@ -3,16 +3,16 @@ import yaml
 from snakemake.logging import logger
 
 from lindrop.workflow.config import (
-    SCHEMA,
     checked,
     download_name,
     downloads,
     duplicate_keys,
-    load_schema,
 )
 from lindrop.base.error_file import begin_run, errors_of_run
+from lindrop.workflow.schema import load_schema
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
+from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.catalogue import TORCH as DEEP
 from lindrop.claims.media import paper_of
 from lindrop.claims.summary import last_words
@@ -29,14 +29,14 @@ try:
     for file in workflow.configfiles:
         duplicate_keys(Path(file).read_text(encoding="utf-8"), str(file))
     # in place: scripts see the same configuration, defaults included
-    config.update(checked(config, load_schema(SCHEMA)))
+    config.update(checked(config, load_schema()))
 except UserError as error:
     sys.exit(f"lindrop: error: {error}")
 
 
 RESULTS = workflow.pathvars.apply(str(workflow.modifier.modify_path("<results>")))
 DATASETS = config["datasets"]
-MODELS = ["popularity", *(model for model in config["models"] if model not in DEEP)]
+MODELS = [model for model in CATALOGUE if model not in DEEP]
 SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"
 ]

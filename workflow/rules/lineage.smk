@@ -11,7 +11,10 @@ from lindrop.data.fetch import files_below
 from lindrop.models.catalogue import CATALOGUE
 
 remember(Path(".snakemake", "lindrop", "code.json"))
-ROWS = WORKFLOW / "lindrop" / "models" / "catalogue.py"
+# the rows of all models, of which one concerns a model, and their options, which are parameters
+ROWS = [
+    WORKFLOW / "lindrop" / "models" / file for file in ("catalogue.py", "options.py")
+]
 
 
 @functools.cache
@@ -26,7 +29,7 @@ def code_of_model(script, model):
     entry = CATALOGUE[model]
     files = [WORKFLOW / "scripts" / script, entry.module]
     row = entry.ranks.name, sorted(entry.fixed.items()), entry.table_only, entry.warm
-    return digest(files, WORKFLOW, without=[ROWS]), entry.function, *row
+    return digest(files, WORKFLOW, without=ROWS), entry.function, *row
 
 
 def file_state(file):

@@ -63,7 +63,8 @@ def gram_mb(wildcards, input, attempt, largest_rank=0, matrices=1):
 
 def fit_mb(wildcards, input, attempt):
     """The same with the factors of the largest rank, whether a model has them or not."""
-    matrices = 2 if model_options(wildcards.model).get("solver") == "als" else 1
+    model = wildcards.model
+    matrices = max(1, CATALOGUE[model].matrices_of(model_options(model)))
     return gram_mb(wildcards, input, attempt, largest_rank(input.split), matrices)
 
 
@@ -135,7 +136,9 @@ def on_cluster(group, of=lambda wildcards: True):
 class Job:
     """How a figure is made that needs more than its settings: from which results, with how much."""
 
-    input: dict = field(default_factory=dict)  # arguments of the module's `data`, by name
+    input: dict = field(
+        default_factory=dict
+    )  # arguments of the module's `data`, by name
     lineage: object = None  # what led to the input
     settings: dict = field(default_factory=dict)  # more arguments of `data`
     heavy: bool = False  # a job of its own on a cluster

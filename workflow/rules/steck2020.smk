@@ -1,5 +1,5 @@
 # The tables of Steck 2020, what its figures are made from, and what is asked of them.
-from lindrop.papers.steck2020.models import BASELINES, FIGURE_MODELS
+from lindrop.papers.steck2020.models import FIGURE_MODELS, FITTED
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 EMPHASIS_MODELS = ["dropout_l2", "sampled_dropout", "edlae"]
@@ -46,7 +46,7 @@ rule steck2020_table1:
         metrics=collect(
             "<results>/metrics/{dataset}/{model}.h5",
             dataset=DATASETS,
-            model=BASELINES,
+            model=FITTED,
         ),
         splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
         datasets=own_file("config", "paper_values", "steck2020_datasets.yaml"),
@@ -75,7 +75,7 @@ rule steck2020_table1:
         disk_mb=20,
     params:
         code=code("steck2020_table1.py"),
-        lineage=led_to_metrics(BASELINES),
+        lineage=led_to_metrics(FITTED),
         deep=deep_metrics(),
         rank=config["rank"],
         papers={name: entry["paper"] for name, entry in DATASETS.items()},
@@ -109,7 +109,9 @@ for figure, low_rank in {
             "low": collect(
                 f"<results>/models/{{dataset}}/{low_rank}.h5", dataset=DATASETS
             ),
-            "full": collect("<results>/models/{dataset}/full_edlae.h5", dataset=DATASETS),
+            "full": collect(
+                "<results>/models/{dataset}/full_edlae.h5", dataset=DATASETS
+            ),
             "grams": collect("<results>/gram/{dataset}.h5", dataset=DATASETS),
         },
         lineage=led_to_metrics([low_rank, "full_edlae"]),
@@ -157,7 +159,7 @@ rule steck2020_experiments:
         disk_mb=20,
     params:
         code=code("checks.py", EXPERIMENTS),
-        lineage=led_to_metrics(sorted({*BASELINES, *FIGURE_MODELS, *SIMILARITY_MODELS})),
+        lineage=led_to_metrics(sorted({*FITTED, *FIGURE_MODELS, *SIMILARITY_MODELS})),
         modules=[module_name(EXPERIMENTS)],
         settings={
             "rank": config["rank"],

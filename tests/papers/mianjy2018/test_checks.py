@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
+from lindrop.papers.mianjy2018.claims import CLAIMS
 from scipy.optimize import OptimizeResult
 from scipy.sparse.linalg import LinearOperator, svds
 
@@ -32,7 +33,6 @@ from lindrop.papers.mianjy2018 import (
     shrinkage,
 )
 from lindrop.papers.mianjy2018.checks import all_checks
-from lindrop.papers.mianjy2018.claims import CLAIMS
 from lindrop.papers.mianjy2018.problems import Case
 from support.repository import REPOSITORY
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from lindrop.papers.mianjy2018.landscape_checks import surface_checks, trace_checks
 
 from lindrop.dropout.objective import tied_gradient, tied_objective
 from lindrop.papers.mianjy2018 import landscapes
-from lindrop.papers.mianjy2018.landscape_checks import surface_checks, trace_checks
 from lindrop.store.curves import read_curves, write_curves
 
 

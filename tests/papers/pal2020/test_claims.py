@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lindrop.papers.pal2020.claims import CLAIMS
 
 from lindrop.claims.checks import CORRECTED
 from lindrop.claims.register import read_papers
@@ -16,7 +17,6 @@ from lindrop.papers.pal2020 import (
     supplement,
 )
 from lindrop.papers.pal2020.checks import all_checks
-from lindrop.papers.pal2020.claims import CLAIMS
 from lindrop.papers.pal2020.deep import data_of, shown_name
 from support.repository import REPOSITORY
 

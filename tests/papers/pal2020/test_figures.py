@@ -5,10 +5,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-
-from lindrop.claims.checks import CORRECTED, PRINTED
-from lindrop.dropout.dropblock import fixed_objective
-from lindrop.papers.pal2020 import curves as module
 from lindrop.papers.pal2020.curve_checks import (
     dropblock_checks,
     dropconnect_checks,
@@ -22,6 +18,10 @@ from lindrop.papers.pal2020.curves import (
     overlap_curves,
     scheme_matrices,
 )
+
+from lindrop.claims.checks import CORRECTED, PRINTED
+from lindrop.dropout.dropblock import fixed_objective
+from lindrop.papers.pal2020 import curves as module
 from lindrop.papers.pal2020.factors import mean_factor
 from lindrop.papers.pal2020.figures import (
     draw_dropblock,

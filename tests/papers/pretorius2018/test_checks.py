@@ -2,6 +2,13 @@
 
 import numpy as np
 import pytest
+from lindrop.papers.pretorius2018.claims import CLAIMS
+from lindrop.papers.pretorius2018.curve_checks import (
+    dae_vs_wdae_checks,
+    dynamics_checks,
+    rates_checks,
+    weight_norms_checks,
+)
 from matplotlib.colors import to_hex
 
 from lindrop.claims.checks import CORRECTED, PRINTED
@@ -20,13 +27,6 @@ from lindrop.papers.pretorius2018 import (
     updates,
 )
 from lindrop.papers.pretorius2018.checks import all_checks
-from lindrop.papers.pretorius2018.claims import CLAIMS
-from lindrop.papers.pretorius2018.curve_checks import (
-    dae_vs_wdae_checks,
-    dynamics_checks,
-    rates_checks,
-    weight_norms_checks,
-)
 from lindrop.papers.pretorius2018.figures import (
     draw_dae_vs_wdae,
     draw_dynamics,

@@ -6,6 +6,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from lindrop.papers.pretorius2018.image_checks import half_learned, linear_checks, network_checks
+from lindrop.papers.pretorius2018.image_curves import final_mapping, network_curves
+from lindrop.papers.pretorius2018.image_figures import draw_linear, draw_networks
+from lindrop.papers.pretorius2018.linear_images import linear_curves
 
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress
@@ -13,9 +17,6 @@ from lindrop.claims.checks import CORRECTED
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.data.synthetic.images import amplitudes, natural_images
 from lindrop.papers.pretorius2018 import image_sets, networks
-from lindrop.papers.pretorius2018.image_checks import half_learned, linear_checks, network_checks
-from lindrop.papers.pretorius2018.image_curves import final_mapping, network_curves
-from lindrop.papers.pretorius2018.image_figures import draw_linear, draw_networks
 from lindrop.papers.pretorius2018.image_sets import (
     published_set,
     read_image_set,
@@ -24,7 +25,6 @@ from lindrop.papers.pretorius2018.image_sets import (
     write_image_set,
 )
 from lindrop.papers.pretorius2018.kinds import kinds
-from lindrop.papers.pretorius2018.linear_images import linear_curves
 from lindrop.papers.pretorius2018.networks import network, source_of, train
 from lindrop.papers.pretorius2018.published import FINAL, SETTINGS, data_of
 from lindrop.store.training_run import read_run, resumed, write_run

@@ -7,6 +7,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import yaml
+from lindrop.papers.steck2020.claims import CLAIMS, EXPERIMENTS
+from lindrop.papers.steck2020.cosine_checks import cosine_checks
+from lindrop.papers.steck2020.dataset_checks import dataset_checks, number, shared_entries
+from lindrop.papers.steck2020.rank_checks import Curves, rank_checks
 
 from lindrop.base.cost import Cost
 from lindrop.claims.check_files import write_all_checks
@@ -17,13 +21,9 @@ from lindrop.data.split import Counts, Protocol
 from lindrop.models import tuning
 from lindrop.papers.steck2020 import admm_checks, full_rank_checks, layer_checks, theorem_checks
 from lindrop.papers.steck2020.checks import all_checks
-from lindrop.papers.steck2020.claims import CLAIMS, EXPERIMENTS
-from lindrop.papers.steck2020.cosine_checks import cosine_checks
-from lindrop.papers.steck2020.dataset_checks import dataset_checks, number, shared_entries
 from lindrop.papers.steck2020.datasets import Dataset
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
-from lindrop.papers.steck2020.rank_checks import Curves, rank_checks
 from lindrop.papers.steck2020.table1_checks import ROWS, table1_checks
 from lindrop.ranking.metrics import METRICS
 from support.repository import REPOSITORY

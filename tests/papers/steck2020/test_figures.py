@@ -19,8 +19,9 @@ from lindrop.models import tuning
 from lindrop.models.base import Fit, FullRank, LowRank, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
-from lindrop.papers.steck2020.models import BASELINES, CURVES, DEEP, FIGURE_MODELS, TABLE
-from lindrop.papers.steck2020.figures.fig1_left import curves, draw_ranks
+from lindrop.papers.steck2020.figures.admm import Comparison, draw_solvers
+from lindrop.papers.steck2020.figures.fig1_left import curves
+from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
 from lindrop.papers.steck2020.similarity import (
     BALANCED,
     DENSE_ITEMS,
@@ -34,7 +35,6 @@ from lindrop.papers.steck2020.similarity import (
     similar_items,
     similarities,
 )
-from lindrop.papers.steck2020.figures.admm import Comparison, draw_solvers
 from lindrop.papers.steck2020.table1 import (
     COLUMNS,
     Column,
@@ -64,7 +64,7 @@ def fabricated(seed, rank=150, edge="", converged=True, nan=0):
 
 @pytest.fixture
 def results():
-    return {model: fabricated(seed) for seed, model in enumerate(BASELINES)}
+    return {model: fabricated(seed) for seed, model in enumerate(FITTED)}
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +92,10 @@ def test_csv_has_exactly_these_columns_and_our_numbers(results):
         *("seconds", "megabytes"),
     ]
     assert list(frame) == COLUMNS
-    assert list(dict.fromkeys(frame["row"])) == [*"12345", "baseline", "full rank", "floor"]
-    assert list(dict.fromkeys(frame["metric"])) == ["recall@20", "recall@50", "ndcg@100"]
+    labels = [*"12345", "baseline", "full rank", "floor", *(["added"] if ADDED else [])]
+    assert list(dict.fromkeys(frame["row"])) == labels
+    assert list(dict.fromkeys(frame["metric"]))[:3] == ["recall@20", "recall@50", "ndcg@100"]
+    assert set(frame["metric"]) == set(METRICS)
     row = one(frame, model="edlae", metric="ndcg@100")
     values = results["edlae"].per_user[3:, NDCG]
     assert row["mean"] == pytest.approx(values.mean())
@@ -159,7 +161,7 @@ def test_paper_stands_only_beside_its_own_dataset(results):
 
     fitted = results | {model: fabricated(99) for model in DEEP}
     trained = shown_table1([Column("netflix", fitted, paper)])
-    ours = fabricated(99).per_user[:, 1].mean()
+    ours = fabricated(99).per_user[:, list(METRICS).index("recall@20")].mean()
     difference = f"{ours - 0.343:+.4f}".replace("-", "−")
     assert f"[0.343; {difference}]" in one(trained, model="CDAE")["Recall@20"]
     stated = {
@@ -184,7 +186,7 @@ def test_paper_stands_only_beside_its_own_dataset(results):
 def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path):
     """By the rule's script: metrics are read; those that are absent or outdated are missing."""
     metrics = {}
-    for model in (*BASELINES, "cdae", "mult_vae"):
+    for model in (*FITTED, "cdae", "mult_vae"):
         metrics[model] = tmp_path / "metrics" / "mine" / f"{model}.h5"
         tested = results.get(model, fabricated(99))
         write_metrics(metrics[model], "mine", model, {150: (tested, Fit(None))}, "made from this")
@@ -204,8 +206,11 @@ def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path):
     script = REPOSITORY / "workflow" / "scripts" / "steck2020_table1.py"
     runpy.run_path(str(script), init_globals={"snakemake": job})
     found = pd.read_csv(tmp_path / "t.csv").groupby("model", sort=False).first()
-    assert list(found.index) == list(TABLE)
-    assert found.loc["cdae", "mean"] == pytest.approx(fabricated(99).per_user.mean(axis=0)[1])
+    assert list(found.index) == list(ROWS)
+    assert list(ROWS)[: len(TABLE)] == list(TABLE)
+    assert found.loc["cdae", "mean"] == pytest.approx(
+        fabricated(99).per_user.mean(axis=0)[list(METRICS).index("recall@20")]
+    )
     missing = found.index[found["params"] == "not fitted: make deep"]
     assert list(missing) == ["mult_vae", "mult_dae"]
 
@@ -265,7 +270,7 @@ def test_curves_end_at_the_full_rank_model_they_tend_to():
     }
     assert list(data.loc[~data["converged"], ["curve", "rank"]].iloc[0]) == ["edlae", 10]
     four = pd.concat([data.assign(dataset=name) for name in "abcd"])
-    visible = [axis for axis in draw_ranks(four).axes if axis.axison]
+    visible = [axis for axis in draw(four).axes if axis.axison]
     assert [axis.get_title(loc="left") for axis in visible] == list("abcd")
 
 

@@ -1,8 +1,9 @@
-"""Every model: what it is called, where Table 1 of Steck 2020 has it, and which function fits it.
+"""Every model: what it is called, which function fits it, and which options it has.
 
 A model is one module with its fit, and one row here. The module is imported when the model is first
 fitted: reading the catalogue needs neither compiled code nor PyTorch, and a change of one model's
-module or row concerns no other model (workflow/rules/lineage.smk).
+module or row concerns no other model (workflow/rules/lineage.smk). The options of a row are what
+the configuration accepts under `models` (lindrop.workflow.schema).
 """
 
 from collections.abc import Mapping
@@ -10,43 +11,259 @@ from typing import TYPE_CHECKING, Any
 
 from lindrop.base.errors import UserError
 from lindrop.models.entry import Entry, Ranks
+from lindrop.models.options import (
+    BATCH,
+    EPOCHS,
+    HIDDEN,
+    ITERATIONS,
+    LAMBDA,
+    LATENT,
+    LEARNING_RATE,
+    PATIENCE,
+    TOLERANCE,
+    Option,
+    P,
+)
 
 if TYPE_CHECKING:
     from lindrop.models.base import Fit, Training
 
 CATALOGUE: Mapping[str, Entry] = {
-    "popularity": Entry("popularity", "popularity:fit_popularity", dense=False),
-    "weight_decay": Entry("weight decay", "closed_form:fit_weight_decay", Ranks.LARGEST, row="1"),
-    "product_l2": Entry("L2 of the product", "closed_form:fit_product_l2", Ranks.LARGEST, row="2"),
+    "popularity": Entry(
+        "popularity",
+        "popularity:fit_popularity",
+        "Items ranked by their number of training users.",
+        matrices=0,
+    ),
+    "weight_decay": Entry(
+        "weight decay",
+        "closed_form:fit_weight_decay",
+        "Low-rank linear autoencoder with the penalty λ(‖U‖² + ‖V‖²) (Steck 2020, Table 1, row 1).",
+        {"lambda": LAMBDA([3, 10, 30, 100, 300, 1000, 2000, 4000, 8000, 16000])},
+        ranks=Ranks.LARGEST,
+    ),
+    "product_l2": Entry(
+        "L2 of the product",
+        "closed_form:fit_product_l2",
+        "Low-rank linear autoencoder with the penalty λ‖UV'‖² (Steck 2020, Table 1, row 2).",
+        {"lambda": LAMBDA([3, 30, 300, 3000, 6000, 12000, 24000, 48000])},
+        ranks=Ranks.LARGEST,
+    ),
     "dropout_l2": Entry(
-        "dropout's L2 (DLAE)", "closed_form:fit_dropout_l2", Ranks.LARGEST, row="3"
+        "dropout's L2 (DLAE)",
+        "closed_form:fit_dropout_l2",
+        "Low-rank linear autoencoder with the penalty that dropout amounts to on average "
+        "(Steck 2020, Eq. 3; Table 1, row 3).",
+        {"p": P([0.2, 0.35, 0.5, 0.65, 0.8]), "lambda": LAMBDA([1, 10, 100, 300, 1000, 5000])},
+        ranks=Ranks.LARGEST,
     ),
     "sampled_dropout": Entry(
         "DLAE, sampled dropout",
         "sampled:fit_sampled_dropout",
-        Ranks.EACH,
-        row="4",
+        "Low-rank linear autoencoder trained with sampled dropout (Steck 2020, Table 1, row 4). It "
+        "is fitted at `rank` only, not at `ranks`.",
+        {"p": P([0.5, 0.65, 0.8]), "lambda": LAMBDA([10]), "epochs": EPOCHS(30)},
+        ranks=Ranks.EACH,
         table_only=True,
-        dense=False,
+        matrices=0,
     ),
-    "edlae": Entry("EDLAE", "edlae.fit:fit_edlae", Ranks.EACH, row="5"),
-    "slim": Entry("SLIM", "slim.fit:fit_slim", row="baseline", warm=True),
-    "wmf": Entry("WMF", "wmf.fit:fit_wmf", row="baseline", dense=False),
-    "cdae": Entry("CDAE", "torch.fit:fit_cdae", row="baseline", dense=False, torch=True),
+    "edlae": Entry(
+        "EDLAE",
+        "edlae.fit:fit_edlae",
+        "EDLAE, the low-rank denoising autoencoder that predicts each item from the other items "
+        "alone (Steck 2020, Eq. 10; Table 1, row 5).",
+        {
+            "p": P([0.1, 0.2, 0.3, 0.45]),
+            "lambda": LAMBDA([1, 10, 100, 300, 1000]),
+            "solver": Option(
+                "`admm` is the corrected ADMM; `als` is exact alternating least squares, whose "
+                "objective never rises, but which takes twice the memory and suits a few thousand "
+                "items at most.",
+                "admm",
+                kind="string",
+                choices=("admm", "als"),
+            ),
+            "iterations": ITERATIONS(100),
+            "tolerance": TOLERANCE(3.0e-5),
+        },
+        ranks=Ranks.EACH,
+        matrices_with={"solver": {"als": 2}},
+    ),
+    "slim": Entry(
+        "SLIM",
+        "slim.fit:fit_slim",
+        "SLIM, a sparse item-item matrix, a baseline in Table 1 of Steck 2020.",
+        {
+            "l1": Option(
+                "Values of the l1 penalty (of the weights' absolute values) to search.",
+                [0.3, 2, 15],
+                minimum=0,
+            ),
+            "l2": Option(
+                "Values of the ridge penalty to search, halved in the objective; greater than 0, "
+                "so that the solution is unique.",
+                [10, 100, 500],
+                above=0,
+            ),
+            "nonnegative": Option(
+                "Whether all weights must be at least 0, as published; a fit without this "
+                "constraint takes longer.",
+                True,
+                kind="boolean",
+            ),
+            "tolerance": Option(
+                "A column of the matrix is solved when none of its weights would change by more "
+                "than this.",
+                1e-4,
+                above=0,
+            ),
+        },
+        warm=True,
+    ),
+    "wmf": Entry(
+        "WMF",
+        "wmf.fit:fit_wmf",
+        "WMF, weighted matrix factorisation, a baseline in Table 1 of Steck 2020.",
+        {
+            "factors": Option(
+                "Numbers of factors per user and per item to search.",
+                [32],
+                kind="integer",
+                minimum=1,
+            ),
+            "lambda": LAMBDA([10, 50, 200]),
+            "alpha": Option(
+                "Values of α to search: an interaction has the weight 1 + α, a missing one has 1.",
+                [0.25, 1, 4, 16],
+                minimum=0,
+            ),
+            "sweeps": Option(
+                "Numbers of sweeps of alternating least squares to search; a sweep updates all "
+                "users, then all items.",
+                [5],
+                kind="integer",
+                minimum=1,
+            ),
+        },
+        matrices=0,
+    ),
+    "cdae": Entry(
+        "CDAE",
+        "torch.fit:fit_cdae",
+        "CDAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The defaults "
+        "are one point and a smaller network than published, which train in minutes on the demo "
+        "dataset; `config/paper.yaml` has the published settings.",
+        {
+            "p": P([0.5]),
+            "lambda": LAMBDA([0.1]),
+            "latent": LATENT(100),
+            "epochs": EPOCHS(40),
+            "patience": PATIENCE(5),
+            "batch": BATCH(500),
+            "learning_rate": LEARNING_RATE(0.001),
+        },
+        matrices=0,
+        torch=True,
+    ),
     "mult_vae": Entry(
-        "Mult-VAE", "torch.fit:fit_mult_vae", row="baseline", dense=False, torch=True
+        "Mult-VAE",
+        "torch.fit:fit_mult_vae",
+        "Mult-VAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The "
+        "defaults train in minutes on the demo dataset; `config/paper.yaml` has the published "
+        "settings.",
+        {
+            "beta": Option("Largest weights of the divergence term to search.", [0.2], minimum=0),
+            "p": P([0.5]),
+            "lambda": LAMBDA([0]),
+            "hidden": HIDDEN(300),
+            "latent": LATENT(100),
+            "anneal_steps": Option(
+                "Number of batches in which the weight of the divergence term would grow from 0 to "
+                "1; it stops growing at `beta`. With 0, the weight is `beta` from the start.",
+                1000,
+                kind="integer",
+                minimum=0,
+            ),
+            "epochs": EPOCHS(50),
+            "patience": PATIENCE(5),
+            "batch": BATCH(500),
+            "learning_rate": LEARNING_RATE(0.003),
+        },
+        matrices=0,
+        torch=True,
     ),
     "mult_dae": Entry(
-        "Mult-DAE", "torch.fit:fit_mult_dae", row="baseline", dense=False, torch=True
+        "Mult-DAE",
+        "torch.fit:fit_mult_dae",
+        "Mult-DAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The "
+        "defaults train in minutes on the demo dataset; `config/paper.yaml` has the published "
+        "settings.",
+        {
+            "p": P([0.5]),
+            "lambda": LAMBDA([0.01]),
+            "hidden": HIDDEN(0),
+            "latent": LATENT(200),
+            "epochs": EPOCHS(40),
+            "patience": PATIENCE(5),
+            "batch": BATCH(500),
+            "learning_rate": LEARNING_RATE(0.001),
+        },
+        matrices=0,
+        torch=True,
     ),
     "zero_diagonal_l2": Entry(
-        "zero diagonal, λI (Eq. 11)", "edlae.fit:fit_zero_diagonal", Ranks.EACH, fixed={"p": 0.0}
+        "zero diagonal, λI (Eq. 11)",
+        "edlae.fit:fit_zero_diagonal",
+        "Low-rank linear autoencoder with diag(UV') = 0 and the penalty λ‖UV'‖² (Steck 2020, "
+        "Eq. 11 and the caption of Figure 1).",
+        {
+            "lambda": LAMBDA([3, 30, 100, 300, 1000, 3000, 10000, 30000]),
+            "iterations": ITERATIONS(500),
+            "tolerance": TOLERANCE(1.0e-5),
+        },
+        ranks=Ranks.EACH,
+        fixed={"p": 0.0},
     ),
-    "zero_diagonal": Entry("zero diagonal, Λ̃ (Eq. 11)", "edlae.fit:fit_zero_diagonal", Ranks.EACH),
-    "full_l2": Entry("full rank, λI", "full_rank:fit_dlae", fixed={"p": 0.0}),
-    "full_dlae": Entry("full-rank DLAE", "full_rank:fit_dlae"),
-    "ease": Entry("EASE (full-rank EDLAE, p = 0)", "full_rank:fit_edlae", fixed={"p": 0.0}),
-    "full_edlae": Entry("full-rank EDLAE", "full_rank:fit_edlae"),
+    "zero_diagonal": Entry(
+        "zero diagonal, Λ̃ (Eq. 11)",
+        "edlae.fit:fit_zero_diagonal",
+        "Low-rank linear autoencoder with diag(UV') = 0 and the penalty that dropout amounts to on "
+        "average (Steck 2020, Eq. 11).",
+        {
+            "p": P([0.1, 0.2, 0.3, 0.45]),
+            "lambda": LAMBDA([10, 100, 300, 1000]),
+            "iterations": ITERATIONS(500),
+            "tolerance": TOLERANCE(1.0e-5),
+        },
+        ranks=Ranks.EACH,
+    ),
+    "full_l2": Entry(
+        "full rank, λI",
+        "full_rank:fit_dlae",
+        "Full-rank linear autoencoder with the penalty λ‖B‖² and a free diagonal.",
+        {"lambda": LAMBDA([3, 30, 300, 1000, 3000, 10000, 30000])},
+        fixed={"p": 0.0},
+    ),
+    "full_dlae": Entry(
+        "full-rank DLAE",
+        "full_rank:fit_dlae",
+        "Full-rank DLAE, a linear denoising autoencoder without emphasis (Steck 2020, Eq. 5).",
+        {"p": P([0.2, 0.35, 0.5, 0.65]), "lambda": LAMBDA([1, 10, 100, 300, 1000, 3000])},
+    ),
+    "ease": Entry(
+        "EASE (full-rank EDLAE, p = 0)",
+        "full_rank:fit_edlae",
+        "EASE, the full-rank EDLAE without dropout (p = 0).",
+        {"lambda": LAMBDA([3, 30, 100, 300, 1000, 3000, 10000])},
+        fixed={"p": 0.0},
+    ),
+    "full_edlae": Entry(
+        "full-rank EDLAE",
+        "full_rank:fit_edlae",
+        "Full-rank EDLAE, which predicts each item from the other items alone (Steck 2020, Eq. 8 "
+        "and 9).",
+        {"p": P([0.1, 0.2, 0.35, 0.5]), "lambda": LAMBDA([1, 10, 30, 100, 300, 1000])},
+    ),
 }
 TORCH = {name: entry.title for name, entry in CATALOGUE.items() if entry.torch}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lindrop.base.errors import UserError
 from lindrop.base.memory import require_memory, solver_bytes
+from lindrop.models.options import Option
 
 if TYPE_CHECKING:
     from lindrop.models.base import Fit, Training
@@ -30,18 +31,20 @@ class Ranks(Enum):
 class Entry:
     """One model. `fits(data, ranks, **parameters)` yields a rank and its fit, for every rank.
 
-    `function` is `module:name`, the module below `lindrop.models`; `fixed` are parameters that make
-    this model of a more general one. `row` is its row in Table 1 of Steck 2020, `baseline` for
-    those that the paper reprints.
+    `function` is `module:name`, the module below `lindrop.models`. `description` and `options` are
+    what config/README.md says of the model and what the configuration accepts under its name.
+    `fixed` are parameters that make this model of a more general one.
     """
 
     title: str
     function: str | Callable[..., Any]
+    description: str
+    options: Mapping[str, Option] = field(default_factory=dict)
     ranks: Ranks = Ranks.NONE
-    row: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     table_only: bool = False  # too slow for the curves over ranks
-    dense: bool = True  # works in a matrix of items × items
+    matrices: int = 1  # of items × items that a fit keeps in memory
+    matrices_with: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)  # option: value: …
     warm: bool = False  # is faster from `start`, the model of other parameters
     torch: bool = False  # needs PyTorch: `make deep` fits it
 
@@ -89,5 +92,14 @@ class Entry:
 
     def needed_bytes(self, items: int, ranks: Sequence[int], **options: Any) -> float:
         """Peak memory of a fit in float32, beside the interactions."""
-        matrices = (2 if options.get("solver") == "als" else 1) if self.dense else 0
+        matrices = self.matrices_of(options)
         return solver_bytes(items, max(ranks) if self.low_rank else 0, matrices)
+
+    def matrices_of(self, options: Mapping[str, Any]) -> int:
+        """How many matrices of items × items a fit with these options keeps in memory."""
+        given = (
+            counts[options[name]]
+            for name, counts in self.matrices_with.items()
+            if options.get(name) in counts
+        )
+        return max(given, default=self.matrices)

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-DEPTH = 100  # number of ranks that metrics look at
+DEPTH = 100  # number of ranks that metrics look at: raise it for a longer list
 DISCOUNT: npt.NDArray[np.float64] = 1 / np.log2(np.arange(2, DEPTH + 2))
 
 Floats = npt.NDArray[np.float64]
@@ -27,10 +27,11 @@ class Metric:
     of_users: Callable[[Floats, Counts], Floats]
 
 
-def ndcg(gains: Floats, wanted: Counts) -> Floats:
+def ndcg(gains: Floats, wanted: Counts, depth: int) -> Floats:
     """Normalised discounted cumulative gain of each user; an item held out twice counts twice."""
-    ideal: Floats = np.concatenate([[0.0], np.cumsum(DISCOUNT)])[np.minimum(wanted, DEPTH)]
-    gain: Floats = (gains * DISCOUNT).sum(axis=1)
+    discount = DISCOUNT[:depth]
+    ideal: Floats = np.concatenate([[0.0], np.cumsum(discount)])[np.minimum(wanted, depth)]
+    gain: Floats = (gains[:, :depth] * discount).sum(axis=1)
     return gain / ideal
 
 
@@ -41,7 +42,7 @@ def recall(gains: Floats, wanted: Counts, depth: int) -> Floats:
 
 
 METRICS = {
-    "ndcg@100": Metric("nDCG@100", ndcg),
+    "ndcg@100": Metric("nDCG@100", partial(ndcg, depth=100)),
     "recall@20": Metric("Recall@20", partial(recall, depth=20)),
     "recall@50": Metric("Recall@50", partial(recall, depth=50)),
 }

@@ -13,7 +13,6 @@ import jsonschema
 import yaml
 
 from lindrop.base.errors import UserError
-from lindrop.base.yaml_files import read_yaml
 from lindrop.data.synthetic.recipe import recipe_of
 
 Schema = dict[str, Any]
@@ -25,31 +24,10 @@ Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     ),
 )
 
-SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
-
 DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
 # Schema keywords that this module checks itself, so that its messages name the key.
 NESTED = ("properties", "additionalProperties", "items", "required", "propertyNames", "oneOf")
-
-
-def load_schema(path: Path = SCHEMA) -> Schema:
-    """The schema of the configuration, with its references resolved."""
-    schema = read_yaml(path)
-    definitions = schema.pop("$defs", {})
-
-    def resolve(node: Any) -> Any:
-        if isinstance(node, list):
-            return [resolve(entry) for entry in node]
-        if isinstance(node, dict):
-            if "$ref" in node:  # keys beside $ref are added to its target
-                beside = {key: value for key, value in node.items() if key != "$ref"}
-                return resolve(definitions[node["$ref"].rpartition("/")[2]]) | beside
-            return {key: resolve(value) for key, value in node.items()}
-        return node
-
-    resolved: Schema = resolve(schema)
-    return resolved
 
 
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from lindrop.workflow.config import SCHEMA, Schema, allowed, load_schema
+from lindrop.workflow.config import Schema, allowed
+from lindrop.workflow.schema import load_schema
 
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "config" / "README.md"
@@ -11,7 +12,8 @@ README = ROOT / "config" / "README.md"
 INTRODUCTION = """\
 # Configuration
 
-<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml: edit that, not this. -->
+<!-- Made by `make docs` from workflow/lindrop/schemas/config.schema.yaml and, for the models, from
+workflow/lindrop/models/catalogue.py: edit those, not this. -->
 
 | file | what it runs |
 |---|---|
@@ -27,7 +29,7 @@ level. A mistake stops the run before any job, with one line that names the key,
 is allowed. (A file that is not YAML at all is reported by Snakemake, which reads it first.)
 """
 
-FILE = "What is left out of a file that is given is null, not what is published of another."
+FILE = "Keys that you leave out are null: they do not keep the published values of another file."
 
 
 def readme(schema: Schema) -> str:
@@ -88,4 +90,4 @@ def _yaml(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(readme(load_schema(SCHEMA)), encoding="utf-8")
+    README.write_text(readme(load_schema()), encoding="utf-8")

@@ -8,6 +8,7 @@ import pandas as pd
 
 from lindrop.claims.comparison import Column, Comparison, Number
 from lindrop.models.catalogue import CATALOGUE
+from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.metrics import METRICS
 
 
@@ -26,11 +27,11 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Co
     rows = {str(model): str(row) for model, row in zip(ours["model"], ours["row"], strict=True)}
     known = dict.fromkeys(model for column in columns for model in column.numbers)
     models = tuple(
-        (rows.get(model, "reprinted" if entry.torch else entry.row), model, entry.title)
+        (rows.get(model, "reprinted" if entry.torch else ROWS[model].label), model, entry.title)
         for model in known
         for entry in [CATALOGUE[model]]
     )
-    titles = {metric: METRICS[metric].title for metric in published["metrics"]}
+    titles = {metric: METRICS[metric].title for metric in (*published["metrics"], *METRICS)}
     return Comparison(models, titles, tuple(columns))
 
 

@@ -1,27 +1,37 @@
 """Which models Table 1 and Figure 1 (left) show; imports little, since the rules read it."""
 
-from lindrop.models.catalogue import TORCH
+from collections.abc import Mapping
+from typing import NamedTuple
 
-# every model of the table in its order, with the one that shows what it adds
-TABLE = {
-    "weight_decay": None,
-    "product_l2": "weight_decay",
-    "dropout_l2": "product_l2",
-    "sampled_dropout": "dropout_l2",
-    "edlae": "dropout_l2",
-    "slim": None,
-    "wmf": None,
-    "cdae": None,
-    "mult_vae": None,
-    "mult_dae": None,
-    "full_l2": None,
-    "full_dlae": None,
-    "ease": None,
-    "full_edlae": "full_dlae",
-    "popularity": None,
+from lindrop.models.catalogue import CATALOGUE, TORCH
+
+
+class Row(NamedTuple):
+    """A row of the table: its number or group, and the model over which its gain is shown."""
+
+    label: str
+    baseline: str | None = None
+
+
+TABLE: Mapping[str, Row] = {  # the models of the paper's table in its order, and full-rank ones
+    "weight_decay": Row("1"),
+    "product_l2": Row("2", "weight_decay"),
+    "dropout_l2": Row("3", "product_l2"),
+    "sampled_dropout": Row("4", "dropout_l2"),
+    "edlae": Row("5", "dropout_l2"),
+    "slim": Row("baseline"),
+    "wmf": Row("baseline"),
+    "cdae": Row("baseline"),
+    "mult_vae": Row("baseline"),
+    "mult_dae": Row("baseline"),
+    "full_l2": Row("full rank"),
+    "full_dlae": Row("full rank"),
+    "ease": Row("full rank"),
+    "full_edlae": Row("full rank", "full_dlae"),
+    "popularity": Row("floor"),
 }
 DEEP = TORCH  # by `make deep` alone
-BASELINES = {model: other for model, other in TABLE.items() if model not in DEEP}
+BASELINES = [model for model in TABLE if model not in DEEP]
 
 # every curve of the figure, with the full-rank model that it ends in
 CURVES = {
@@ -32,3 +42,8 @@ CURVES = {
     "product_l2": "full_l2",
 }
 FIGURE_MODELS = sorted({*CURVES, *CURVES.values()})
+
+# Models that this paper does not place, such as a new one of the catalogue, follow the others.
+ADDED = {model: Row("added") for model in CATALOGUE if model not in TABLE and model not in CURVES}
+ROWS: Mapping[str, Row] = {**TABLE, **ADDED}
+FITTED = [model for model in ROWS if model not in DEEP]

@@ -11,16 +11,16 @@ from lindrop.base.cost import Cost
 from lindrop.base.reporting import logger
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.tuning import Tested
-from lindrop.papers.steck2020.models import TABLE
+from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.metrics import CRITERION, METRICS
 
-# In the order of the paper's table.
-TITLES = {name: METRICS[name].title for name in ("recall@20", "recall@50", "ndcg@100")}
+PRINTED = ("recall@20", "recall@50", "ndcg@100")  # the paper's metrics, in the order of its table
+TITLES = {name: METRICS[name].title for name in (*PRINTED, *METRICS)}  # then all others
 COLUMNS = ["dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"]
 COLUMNS += ["seconds", "megabytes"]
 NOT_FITTED = "not fitted: make deep"
-UNKNOWN = (None,) * len(TITLES)
+UNKNOWN = (None,) * len(PRINTED)
 
 Numbers = Sequence[float | None]
 
@@ -40,7 +40,7 @@ class Paper:
 
     @classmethod
     def of(cls, published: Mapping[str, Any], column: str) -> "Paper":
-        assert published["metrics"] == list(TITLES)
+        assert published["metrics"] == list(PRINTED)
         return cls(published["rank"], published["stated"], **published["columns"][column])
 
     def printed(self, model: str) -> Numbers:
@@ -73,22 +73,22 @@ class Line:
 
 
 def lines(columns: Sequence[Column]) -> list[Line]:
-    """Rows 1 to 5, what the paper reprints, the full-rank models, popularity."""
+    """Rows 1 to 5, what the paper reprints, full-rank models, popularity, added models."""
     return [line for column in columns for line in _lines(column)]
 
 
 def _lines(column: Column) -> Iterator[Line]:
     paper, tested = column.paper, column.tested
-    for model, baseline in TABLE.items():
+    for model, (label, baseline) in ROWS.items():
         printed = paper.printed(model) if paper else UNKNOWN
         if model not in tested:
-            yield Line(column.dataset, model, _row(model), printed, NOT_FITTED)
+            yield Line(column.dataset, model, label, printed, NOT_FITTED)
             continue
         result = tested[model]
         yield Line(
             column.dataset,
             model,
-            _row(model),
+            label,
             printed,
             parameters_text(model, result, paper),
             result.edge,
@@ -97,10 +97,6 @@ def _lines(column: Column) -> Iterator[Line]:
             _gain(result, tested[baseline], baseline) if baseline else "",
             result.cost,
         )
-
-
-def _row(model: str) -> str:
-    return CATALOGUE[model].row or ("floor" if model == "popularity" else "full rank")
 
 
 def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> str:
@@ -128,10 +124,10 @@ def without_held_out(result: Tested) -> int:
 
 
 def _gain(result: Tested, other: Tested, baseline: str) -> str:
-    """The mean over users of the difference in nDCG@100, with its standard error."""
+    """The mean over users of the difference in the criterion, with its standard error."""
     mean, stderr = _mean(paired(result.per_user, other.per_user), CRITERION)
-    entry = CATALOGUE[baseline]
-    over = f"row {entry.row}" if entry.row else entry.title
+    label = ROWS[baseline].label
+    over = f"row {label}" if label.isdecimal() else CATALOGUE[baseline].title
     return f"{_signed(mean)} ± {stderr:.4f} over {over}"
 
 
@@ -146,8 +142,9 @@ def _long(line: Line) -> Iterator[dict[str, Any]]:
     common |= {"row": line.row, "params": line.params}
     if line.cost:
         common |= {"seconds": line.cost.seconds, "megabytes": line.cost.megabytes}
-    for metric, printed in zip(TITLES, line.printed, strict=True):
-        row = common | {"metric": metric, "paper": printed}
+    printed = dict(zip(PRINTED, line.printed, strict=True))
+    for metric in TITLES:
+        row = common | {"metric": metric, "paper": printed.get(metric)}
         if line.measured is not None:
             row["mean"], row["stderr"] = _mean(line.measured, metric)
             row["n_users"] = line.users
@@ -160,9 +157,10 @@ def shown_table1(columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def _wide(line: Line) -> dict[str, str]:
+    printed = dict(zip(PRINTED, line.printed, strict=True))
     cells = {
-        heading: _cell(line.measured, metric, printed)
-        for (metric, heading), printed in zip(TITLES.items(), line.printed, strict=True)
+        heading: _cell(line.measured, metric, printed.get(metric))
+        for metric, heading in TITLES.items()
     }
     title = CATALOGUE[line.model].title
     return {
@@ -170,7 +168,7 @@ def _wide(line: Line) -> dict[str, str]:
         "row": line.row,
         "model": title,
         **cells,
-        "gain in nDCG@100": line.gain,
+        f"gain in {METRICS[CRITERION].title}": line.gain,
         "fit, s": f"{line.cost.seconds:,.1f}" if line.cost else "",
         "peak, MB": f"{line.cost.megabytes:,.0f}" if line.cost else "",
         "parameters": f"⚠ {line.params}" if line.edge else line.params,
@@ -186,7 +184,7 @@ def _cell(measured: pd.DataFrame | None, metric: str, printed: float | None) -> 
 
 
 def _mean(measured: pd.DataFrame, metric: str) -> tuple[float, float]:
-    """With its standard error."""
+    """The mean of a metric over the users, and its standard error."""
     mean, stderr = measured.loc[metric, ["mean", "stderr"]].to_numpy(float)
     return float(mean), float(stderr)
 

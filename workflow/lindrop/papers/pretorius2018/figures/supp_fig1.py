@@ -134,6 +134,6 @@ def likeness_checks(figure: str, images: str, data: Data, curves: pd.DataFrame) 
 
 def range_checks(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
     """Section F: the estimate is in [0, 1]."""
-    claim, mapping = f"{figure}range_checks", curves["mapping"]
+    claim, mapping = f"{figure}_range", curves["mapping"]
     yield at_least(claim, f"{images}: smallest mapping", mapping.min(), 0, ROOM, data=data)
     yield at_most(claim, f"{images}: largest mapping", mapping.max(), 1, ROOM, data=data)

@@ -1,0 +1,87 @@
+"""What the configuration may say of a model's options: their bounds, defaults and descriptions.
+
+An option whose default is a list is searched: the configuration gives a list of values, and every
+combination of all lists is a point of the grid. This module imports nothing heavy, since every
+start of Snakemake reads it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a model; `kind` is the JSON type of a value (of a list's entries)."""
+
+    description: str
+    default: Any
+    kind: str = "number"
+    minimum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: Sequence[str] = ()
+
+    def schema(self) -> dict[str, Any]:
+        """The option in the JSON schema of the configuration."""
+        bounds = {"minimum": self.minimum, "exclusiveMinimum": self.above}
+        bounds |= {"exclusiveMaximum": self.below}
+        value: dict[str, Any] = {"type": self.kind}
+        value |= {name: bound for name, bound in bounds.items() if bound is not None}
+        if self.choices:
+            value["enum"] = list(self.choices)
+        if isinstance(self.default, list):
+            value = {"type": "array", "minItems": 1, "x-allowed": self._list(), "items": value}
+        return {"description": self.description, **value, "default": self.default}
+
+    def _list(self) -> str:
+        """In words, which lists are allowed."""
+        numbers = "a list of whole numbers" if self.kind == "integer" else "a list of numbers"
+        if self.minimum is not None and self.below is not None:
+            return f"{numbers} from {self.minimum} to below {self.below}"
+        if self.above is not None:
+            return f"{numbers}, greater than {self.above}"
+        return numbers if self.minimum is None else f"{numbers}, at least {self.minimum}"
+
+
+def schema(description: str, options: Mapping[str, Option]) -> dict[str, Any]:
+    """A model in the JSON schema of the configuration."""
+    return {
+        "description": description,
+        "type": "object",
+        "additionalProperties": False,
+        "x-allowed": "a mapping",
+        "default": {},
+        "properties": {name: option.schema() for name, option in options.items()},
+    }
+
+
+# Options that several models share; each is called with its default.
+P = partial(Option, "Dropout probabilities to search.", minimum=0, below=1)
+LAMBDA = partial(Option, "Values of the ridge penalty λ to search.", minimum=0)
+EPOCHS = partial(Option, "Number of passes over the training users.", kind="integer", minimum=1)
+ITERATIONS = partial(
+    Option, "Largest number of iterations of the solver.", kind="integer", minimum=1
+)
+TOLERANCE = partial(
+    Option,
+    "The solver stops when two iterations in a row change the objective by less than this share.",
+    above=0,
+)
+LATENT = partial(Option, "Number of units in the middle layer.", kind="integer", minimum=1)
+HIDDEN = partial(
+    Option,
+    "Number of units in the layer before the middle one and in the layer after it; 0 leaves both "
+    "layers out.",
+    kind="integer",
+    minimum=0,
+)
+PATIENCE = partial(
+    Option,
+    "Training stops after this many epochs without a better nDCG@100 of the validation users.",
+    kind="integer",
+    minimum=1,
+)
+BATCH = partial(Option, "Number of users in each training step.", kind="integer", minimum=1)
+LEARNING_RATE = partial(Option, "Learning rate of Adam.", above=0)
