@@ -17,6 +17,7 @@ from lindrop.models.catalogue import TORCH as DEEP
 from lindrop.claims.media import paper_of
 from lindrop.claims.summary import last_words
 from lindrop.papers.catalogue import FOLDER as PAPERS_FOLDER
+from lindrop.papers.pretorius2018.kinds import kinds
 from lindrop.papers.catalogue import PAPERS, check_modules, figure_module, module_name
 
 if " " in sys.executable:
@@ -34,7 +35,7 @@ except UserError as error:
     sys.exit(f"lindrop: error: {error}")
 
 
-RESULTS = workflow.pathvars.apply(str(workflow.modifier.modify_path("<results>")))
+RESULTS = real("<results>")
 DATASETS = config["datasets"]
 MODELS = [model for model in CATALOGUE if model not in DEEP]
 SYNTHETIC = [
@@ -42,10 +43,11 @@ SYNTHETIC = [
 ]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
-
-
 # The figures and tables about the datasets alone.
 COMPARED = ["dataset_long_tails", "steck2020_table1_datasets", "steck2020_table1"]
+# What each paper's target makes, and what only `make deep` does: the papers' rules add to them.
+PAPER_RESULTS = {paper: [] for paper in PAPERS}
+DEEP_RESULTS = []
 
 
 def one_of(names):
@@ -94,7 +96,7 @@ def local_file(name):
 
 def download(entry):
     """Where a download is kept."""
-    return f"<results>/downloads/{download_name(entry['url'])}"
+    return DOWNLOAD.format(file=download_name(entry["url"]))
 
 
 def source_file(wildcards):
@@ -132,15 +134,15 @@ def deep_metrics():
         }
         for name in DATASETS
         for model in DEEP
-        if Path(file := f"{RESULTS}/metrics/{name}/{model}.h5").exists()
+        if Path(file := real(METRICS, dataset=name, model=model)).exists()
     }
 
 
 def gram_shards(wildcards):
     """The parts of X'X that are added up; none where one job counts it all."""
-    shards = config["gram_shards"]
-    names = [f"{wildcards.dataset}.{shard}-of-{shards}" for shard in range(shards)]
-    return [f"<results>/gram/{name}.h5" for name in names] if shards > 1 else []
+    shards, dataset = config["gram_shards"], wildcards.dataset
+    parts = range(shards if shards > 1 else 0)
+    return collect(GRAM_SHARD, dataset=dataset, shard=parts, shards=shards)
 
 
 def model_options(model):
@@ -167,16 +169,65 @@ def points_of(model, chunk):
 def tuning_chunks(wildcards):
     """Every tuning job of a model; none where its grid leaves no choice."""
     n_points = len(grid(model_options(wildcards.model)))
-    if n_points == 1:
-        return []
     n_chunks = len(chunks(n_points, points_per_job(wildcards.model)))
-    folder = f"<results>/tuning/{wildcards.dataset}/{wildcards.model}"
-    return [f"{folder}/{chunk}.csv" for chunk in range(n_chunks)]
+    jobs = range(n_chunks if n_points > 1 else 0)
+    return collect(TUNING, **wildcards, chunk=jobs)
 
 
-def real(file):
-    """A file of the results as it is named on this machine."""
-    return str(file).replace("<results>", RESULTS)
+def networks(activation):
+    """The trained networks of Pretorius 2018 of one activation, on every set of images."""
+    settings = config["pretorius2018"]
+    return [
+        NETWORK.format(images=images, activation=activation, kind=kind)
+        for images in settings["images"]
+        for kind in kinds(settings[images]["network"]["noise"])
+    ]
+
+
+def paper_settings(paper, names):
+    """Settings by name: of the paper's own section of the configuration, else of the whole."""
+    own = config.get(paper, {})
+    return {name: own.get(name, config.get(name)) for name in names}
+
+
+def media_files(path, name, category, labels, ends):
+    """The forms of a figure or a table by their ends; the first is the one that a page shows."""
+    files = {end: path.format(name=name, end=end) for end in ends}
+    shown = {"caption": f"../report/{name}.rst", "category": category, "labels": labels}
+    return files | {ends[0]: report(files[ends[0]], **shown)}
+
+
+def figure_files(name, category, **labels):
+    """The files of a figure: for readers, for papers, and its data."""
+    return media_files(FIGURE, name, category, labels, ("png", "pdf", "csv"))
+
+
+def table_files(name, category, **labels):
+    """The files of a table: for readers, for programs, for Markdown and for LaTeX."""
+    return media_files(TABLE, name, category, labels, ("html", "csv", "md", "tex"))
+
+
+def checks_of(papers):
+    """The files of checks of these papers, without what only `make deep` computes."""
+    files = [str(file) for paper in papers for file in PAPER_RESULTS[paper]]
+    return [file for file in files if file.endswith(".json")]
+
+
+def deep_results(end):
+    """The files with this end that `make deep` left.
+
+    They are no inputs: the default run neither waits for PyTorch nor trains for hours.
+    """
+    files = [real(file) for file in DEEP_RESULTS if file.endswith(end)]
+    return [file for file in files if Path(file).exists()]
+
+
+def on_page(page, file):
+    """Whether a page shows a figure or a table."""
+    name = Path(file).stem
+    if page == "compare":
+        return name in COMPARED
+    return page == "index" or name.startswith(f"{page}_")
 
 
 def reported():

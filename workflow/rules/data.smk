@@ -7,8 +7,8 @@ wildcard_constraints:
 
 rule fetch:
     output:
-        file=update("<results>/downloads/{file}"),
-        url="<results>/downloads/{file}.url",
+        file=update(DOWNLOAD),
+        url=f"{DOWNLOAD}.url",
     log:
         "<logs>/fetch/{file}.log",
     benchmark:
@@ -19,7 +19,6 @@ rule fetch:
     localrule: True
     conda:
         "../../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(300),
         runtime=grows(600),
@@ -36,7 +35,7 @@ rule verify_source:
         file=source_file,
         url=source_url,
     output:
-        "<results>/data/{dataset}/source.json",
+        SOURCE,
     log:
         "<logs>/verify_source/{dataset}.log",
     benchmark:
@@ -45,7 +44,6 @@ rule verify_source:
     localrule: True
     conda:
         "../../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(300),
         runtime=grows(30),
@@ -63,7 +61,7 @@ rule read_interactions:
         file=source_file,
         source=rules.verify_source.output,
     output:
-        "<results>/data/{dataset}/interactions.h5",
+        INTERACTIONS,
     log:
         "<logs>/read_interactions/{dataset}.log",
     benchmark:
@@ -90,7 +88,7 @@ rule read_interactions:
 
 rule generate_interactions:
     output:
-        "<results>/data/{dataset}/interactions.h5",
+        INTERACTIONS,
     log:
         "<logs>/generate_interactions/{dataset}.log",
     benchmark:
@@ -116,9 +114,9 @@ rule generate_interactions:
 
 rule split:
     input:
-        "<results>/data/{dataset}/interactions.h5",
+        INTERACTIONS,
     output:
-        "<results>/data/{dataset}/split.h5",
+        SPLIT,
     log:
         "<logs>/split/{dataset}.log",
     benchmark:
@@ -140,9 +138,9 @@ rule split:
 
 rule published_csv:
     input:
-        "<results>/data/{dataset}/split.h5",
+        SPLIT,
     output:
-        directory("<results>/data/{dataset}/csv"),
+        directory(PUBLISHED_CSV),
     log:
         "<logs>/published_csv/{dataset}.log",
     benchmark:
@@ -163,16 +161,9 @@ rule published_csv:
 
 rule dataset_long_tails:
     input:
-        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        splits=collect(SPLIT, dataset=DATASETS),
     output:
-        png=report(
-            "<results>/figures/dataset_long_tails.png",
-            caption="../report/dataset_long_tails.rst",
-            category="Data",
-            labels={"figure": "Popularity and activity"},
-        ),
-        pdf="<results>/figures/dataset_long_tails.pdf",
-        csv="<results>/figures/dataset_long_tails.csv",
+        **figure_files("dataset_long_tails", "Data", figure="Popularity and activity"),
     log:
         "<logs>/dataset_long_tails.log",
     benchmark:

@@ -3,9 +3,9 @@
 
 rule tune_deep:
     input:
-        split="<results>/data/{dataset}/split.h5",
+        split=SPLIT,
     output:
-        "<results>/tuning/{dataset}/{model}/{chunk}.csv",
+        TUNING,
     log:
         "<logs>/tune_deep/{dataset}/{model}/{chunk}.log",
     benchmark:
@@ -31,11 +31,11 @@ rule tune_deep:
 
 rule fit_deep:
     input:
-        split="<results>/data/{dataset}/split.h5",
+        split=SPLIT,
         trials=tuning_chunks,
     output:
-        metrics="<results>/metrics/{dataset}/{model}.h5",
-        model="<results>/models/{dataset}/{model}.h5",
+        metrics=METRICS,
+        model=MODEL,
     log:
         "<logs>/fit_deep/{dataset}/{model}.log",
     benchmark:

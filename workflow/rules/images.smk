@@ -5,7 +5,7 @@ rule read_images:
     input:
         unpack(image_files),
     output:
-        "<results>/data/images/{images}.h5",
+        IMAGES,
     log:
         "<logs>/read_images/{images}.log",
     benchmark:
@@ -14,7 +14,6 @@ rule read_images:
         images=one_of(config["images"]),
     conda:
         "../../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(1500),
         runtime=grows(30),

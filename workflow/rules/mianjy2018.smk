@@ -3,7 +3,7 @@
 
 rule mianjy2018_convergence:
     output:
-        "<results>/experiments/mianjy2018/convergence.csv",
+        CONVERGENCE,
     log:
         "<logs>/mianjy2018_convergence.log",
     benchmark:
@@ -24,6 +24,6 @@ rule mianjy2018_convergence:
 
 
 JOBS["mianjy2018_fig3"] = Job(
-    input={"curves": "<results>/experiments/mianjy2018/convergence.csv"},
+    input={"curves": CONVERGENCE},
     lineage=[code("mianjy2018_convergence.py"), config["seed"], config["mianjy2018"]],
 )

@@ -7,9 +7,9 @@ wildcard_constraints:
 
 rule gram_shard:
     input:
-        split="<results>/data/{dataset}/split.h5",
+        split=SPLIT,
     output:
-        temp("<results>/gram/{dataset}.{shard}-of-{shards}.h5"),
+        temp(GRAM_SHARD),
     log:
         "<logs>/gram_shard/{dataset}.{shard}-of-{shards}.log",
     benchmark:
@@ -35,10 +35,10 @@ rule gram_shard:
 
 rule gram:
     input:
-        split="<results>/data/{dataset}/split.h5",
+        split=SPLIT,
         shards=gram_shards,
     output:
-        "<results>/gram/{dataset}.h5",
+        GRAM,
     log:
         "<logs>/gram/{dataset}.log",
     benchmark:
@@ -61,10 +61,10 @@ rule gram:
 
 rule spectrum:
     input:
-        split="<results>/data/{dataset}/split.h5",
-        gram="<results>/gram/{dataset}.h5",
+        split=SPLIT,
+        gram=GRAM,
     output:
-        "<results>/gram/{dataset}.spectrum.h5",
+        SPECTRUM,
     log:
         "<logs>/spectrum/{dataset}.log",
     benchmark:
@@ -88,11 +88,11 @@ rule spectrum:
 
 rule tune:
     input:
-        split="<results>/data/{dataset}/split.h5",
-        gram="<results>/gram/{dataset}.h5",
-        spectrum="<results>/gram/{dataset}.spectrum.h5",
+        split=SPLIT,
+        gram=GRAM,
+        spectrum=SPECTRUM,
     output:
-        "<results>/tuning/{dataset}/{model}/{chunk}.csv",
+        TUNING,
     log:
         "<logs>/tune/{dataset}/{model}/{chunk}.log",
     benchmark:
@@ -125,13 +125,13 @@ rule tune:
 
 rule fit:
     input:
-        split="<results>/data/{dataset}/split.h5",
-        gram="<results>/gram/{dataset}.h5",
-        spectrum="<results>/gram/{dataset}.spectrum.h5",
+        split=SPLIT,
+        gram=GRAM,
+        spectrum=SPECTRUM,
         trials=tuning_chunks,
     output:
-        metrics="<results>/metrics/{dataset}/{model}.h5",
-        model="<results>/models/{dataset}/{model}.h5",
+        metrics=METRICS,
+        model=MODEL,
     log:
         "<logs>/fit/{dataset}/{model}.log",
     benchmark:

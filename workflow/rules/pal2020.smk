@@ -4,9 +4,9 @@ PAL2020 = config["pal2020"]
 
 rule pal2020_train:
     input:
-        "<results>/data/images/{images}.h5",
+        IMAGES,
     output:
-        "<results>/experiments/pal2020/deep/{images}.csv",
+        DEEP_DROPOUT,
     log:
         "<logs>/pal2020_train/{images}.log",
     benchmark:
@@ -35,7 +35,7 @@ rule pal2020_train:
 JOBS["pal2020_fig2"] = Job(
     input={
         "tables": collect(
-            "<results>/experiments/pal2020/deep/{images}.csv",
+            DEEP_DROPOUT,
             images=PAL2020["deep"]["images"],
         )
     },

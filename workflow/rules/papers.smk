@@ -3,32 +3,13 @@
 # In a loop, only what is evaluated at once belongs to one rule: a function of the wildcards, and
 # the name of a script with a variable in it, would all see the last round's values.
 
-
-def figure_files(paper, name, figure):
-    """What a figure's job writes, by name."""
-    path = f"<results>/figures/{paper}_{name}"
-    shown = report(
-        f"{path}.png",
-        caption=f"../report/{paper}_{name}.rst",
-        category=paper_of(paper),
-        labels={"figure": figure.label, "part": figure.part},
-    )
-    files = {"png": shown, "pdf": f"{path}.pdf", "csv": f"{path}.csv"}
-    if figure.checks:
-        files["checks"] = f"<results>/experiments/{paper}/{name}.json"
-    return files
-
-
-def paper_settings(paper, names):
-    """Settings by name: of the paper's own section of the configuration, else of the whole."""
-    own = config.get(paper, {})
-    return {name: own.get(name, config.get(name)) for name in names}
-
-
 for paper, figures in PAPERS.items():
     for figure, row in figures.items():
         making = JOBS.get(f"{paper}_{figure}", Job())
-        files = figure_files(paper, figure, row)
+        labels = {"figure": row.label, "part": row.part}
+        files = figure_files(f"{paper}_{figure}", paper_of(paper), **labels)
+        if row.checks:
+            files["checks"] = CHECKS.format(paper=paper, job=figure)
         (DEEP_RESULTS if row.deep else PAPER_RESULTS[paper]).extend(files.values())
 
         rule:
@@ -60,13 +41,13 @@ for paper, figures in PAPERS.items():
             script:
                 "../scripts/figure.py"
 
-    PAPER_RESULTS[paper].append(f"<results>/experiments/{paper}/checks.json")
+    PAPER_RESULTS[paper].append(CHECKS.format(paper=paper, job="checks"))
 
     rule:
         name:
             f"{paper}_checks"
         output:
-            f"<results>/experiments/{paper}/checks.json",
+            CHECKS.format(paper=paper, job="checks"),
         log:
             f"<logs>/{paper}_checks.log",
         benchmark:
@@ -75,11 +56,8 @@ for paper, figures in PAPERS.items():
             on_cluster("experiments")
         conda:
             "../../envs/fit.yaml"
-        threads: 1
         resources:
-            mem_mb=grows(1000),
-            runtime=grows(10),
-            disk_mb=20,
+            **LIGHT,
         params:
             code=code("checks.py", *check_modules(paper)),
             modules=[module_name(file) for file in check_modules(paper)],
@@ -92,7 +70,7 @@ for paper, figures in PAPERS.items():
             paper
         input:
             PAPER_RESULTS[paper],
-            f"<results>/report/{paper}.html",
+            PAGE.format(page=paper),
         log:
             f"<logs>/{paper}.log",
         localrule: True

@@ -1,26 +1,19 @@
 # The images and the networks behind the figures of Pretorius 2018.
-from lindrop.papers.pretorius2018.kinds import kinds
-
 PRETORIUS2018 = config["pretorius2018"]
 IMAGE_SETS = PRETORIUS2018["images"]
 
 
 rule pretorius2018_images:
     input:
-        lambda wildcards: (
-            []
-            if wildcards.images == "synthetic"
-            else "<results>/data/images/{images}.h5"
-        ),
+        lambda wildcards: ([] if wildcards.images == "synthetic" else IMAGES),
     output:
-        "<results>/experiments/pretorius2018/images/{images}.h5",
+        IMAGE_SET,
     log:
         "<logs>/pretorius2018_images/{images}.log",
     benchmark:
         "<benchmarks>/pretorius2018_images/{images}.tsv"
     conda:
         "../../envs/fit.yaml"
-    threads: 1
     resources:
         mem_mb=grows(2000),
         runtime=grows(30),
@@ -38,7 +31,7 @@ rule pretorius2018_train:
     input:
         rules.pretorius2018_images.output,
     output:
-        "<results>/experiments/pretorius2018/networks/{images}/{activation}/{kind}.h5",
+        NETWORK,
     log:
         "<logs>/pretorius2018_train/{images}.{activation}.{kind}.log",
     benchmark:
@@ -46,7 +39,6 @@ rule pretorius2018_train:
     conda:
         "../../envs/fit.yaml"
     # networks run side by side on a core each, and do not depend on the number of cores
-    threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 15 * input.size_mb),
         runtime=grows(1440),
@@ -60,22 +52,8 @@ rule pretorius2018_train:
         "../scripts/pretorius2018_train.py"
 
 
-def networks(activation):
-    """The trained networks of one activation on every set of images."""
-    folder = "<results>/experiments/pretorius2018/networks"
-    return [
-        f"{folder}/{images}/{activation}/{kind}.h5"
-        for images in IMAGE_SETS
-        for kind in kinds(PRETORIUS2018[images]["network"]["noise"])
-    ]
-
-
 JOBS["pretorius2018_images_linear"] = Job(
-    input={
-        "sets": collect(
-            "<results>/experiments/pretorius2018/images/{images}.h5", images=IMAGE_SETS
-        )
-    },
+    input={"sets": collect(IMAGE_SET, images=IMAGE_SETS)},
     lineage=[lineage("image_set", images=images) for images in IMAGE_SETS],
     settings={
         "settings": {images: PRETORIUS2018[images]["linear"] for images in IMAGE_SETS}

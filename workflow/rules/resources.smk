@@ -26,6 +26,9 @@ def grows(amount):
     return lambda wildcards, attempt: attempt * amount
 
 
+LIGHT = {"mem_mb": grows(1000), "runtime": grows(10), "disk_mb": 20}
+
+
 def text_mb(path):
     """Size of the text in a file or folder: archives hold about four times what they weigh."""
     packed = {".zip": 4, ".gz": 4, ".tgz": 4, ".parquet": 12}
@@ -87,6 +90,12 @@ def deep_disk_mb(wildcards, input):
 def spectrum_mb(wildcards, input, attempt):
     """The same with the eigenvectors."""
     return gram_mb(wildcards, input, attempt, largest_rank(input.split))
+
+
+def similarity_mb(wildcards, input, attempt):
+    """B of one dataset at a time, and where there are few items X'X in float64."""
+    largest = max(Path(file).stat().st_size for file in input.full)
+    return attempt * (1500 + 2.5e-6 * largest)
 
 
 def matrix_mb(wildcards, input):
@@ -159,6 +168,3 @@ class Job:
 
 # By figure, <paper>_<figure>: the papers' own rules say what theirs are made from.
 JOBS = {}
-# What each paper's target makes, and what only `make deep` does.
-PAPER_RESULTS = {paper: [] for paper in PAPERS}
-DEEP_RESULTS = []

@@ -9,37 +9,14 @@ REPORTED = reported()
 PAGES = {"index": list(PAPERS), **{paper: [paper] for paper in PAPERS}, "compare": []}
 
 
-def checks_of(papers):
-    """The files of checks of these papers, without what only `make deep` computes."""
-    files = [str(file) for paper in papers for file in PAPER_RESULTS[paper]]
-    return [file for file in files if file.endswith(".json")]
-
-
-def deep_results(end):
-    """The files with this end that `make deep` left.
-
-    They are no inputs: the default run neither waits for PyTorch nor trains for hours.
-    """
-    files = [real(file) for file in DEEP_RESULTS if file.endswith(end)]
-    return [file for file in files if Path(file).exists()]
-
-
-def on_page(page, file):
-    """Whether a page shows a figure or a table."""
-    name = Path(file).stem
-    if page == "compare":
-        return name in COMPARED
-    return page == "index" or name.startswith(f"{page}_")
-
-
 rule scorecard:
     input:
         claims=list(CLAIMS_FILES.values()),
         schema=CLAIMS_SCHEMA,
         checks=checks_of(PAPERS),
     output:
-        csv="<results>/scorecard.csv",
-        md="<results>/scorecard.md",
+        csv=SCORECARD.format(end="csv"),
+        md=SCORECARD.format(end="md"),
     log:
         "<logs>/scorecard.log",
     benchmark:
@@ -47,11 +24,8 @@ rule scorecard:
     localrule: True
     conda:
         "../../envs/figures.yaml"
-    threads: 1
     resources:
-        mem_mb=grows(1000),
-        runtime=grows(10),
-        disk_mb=20,
+        **LIGHT,
     params:
         code=code("scorecard.py"),
         deep={file: file_state(file) for file in deep_results(".json")},
@@ -76,7 +50,7 @@ for page, papers in PAGES.items():
             printed=own_file("config", "paper_values", "steck2020_table1.yaml"),
             templates=own_files("workflow", "lindrop", "templates", "*"),
         output:
-            f"<results>/report/{page}.html",
+            PAGE.format(page=page),
         log:
             f"<logs>/{page}_page.log",
         benchmark:
@@ -84,15 +58,13 @@ for page, papers in PAGES.items():
         localrule: True
         conda:
             "../../envs/figures.yaml"
-        threads: 1
         resources:
-            mem_mb=grows(1000),
-            runtime=grows(10),
-            disk_mb=20,
+            **LIGHT,
         params:
             code=code("page.py"),
             titles={file: shown[file] for file in shown if file in [*media, *deep]},
             deep={file: file_state(file) for file in [*deep, *deep_results(".json")]},
+            benchmarks=real("<benchmarks>"),
             config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True),
         script:
             "../scripts/page.py"

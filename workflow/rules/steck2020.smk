@@ -8,18 +8,15 @@ EXPERIMENTS = PAPERS_FOLDER / "steck2020" / "experiments.py"
 
 rule steck2020_table1_datasets:
     input:
-        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        splits=collect(SPLIT, dataset=DATASETS),
         paper=own_file("config", "paper_values", "steck2020_datasets.yaml"),
     output:
-        html=report(
-            "<results>/tables/steck2020_table1_datasets.html",
-            caption="../report/steck2020_table1_datasets.rst",
-            category="Steck 2020",
-            labels={"table": "Table 1", "part": "data-set properties"},
+        **table_files(
+            "steck2020_table1_datasets",
+            "Steck 2020",
+            table="Table 1",
+            part="data-set properties",
         ),
-        csv="<results>/tables/steck2020_table1_datasets.csv",
-        md="<results>/tables/steck2020_table1_datasets.md",
-        tex="<results>/tables/steck2020_table1_datasets.tex",
     log:
         "<logs>/steck2020_table1_datasets.log",
     benchmark:
@@ -27,7 +24,6 @@ rule steck2020_table1_datasets:
     localrule: True
     conda:
         "../../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(500),
         runtime=grows(10),
@@ -44,23 +40,17 @@ rule steck2020_table1_datasets:
 rule steck2020_table1:
     input:
         metrics=collect(
-            "<results>/metrics/{dataset}/{model}.h5",
+            METRICS,
             dataset=DATASETS,
             model=FITTED,
         ),
-        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
+        splits=collect(SPLIT, dataset=DATASETS),
         datasets=own_file("config", "paper_values", "steck2020_datasets.yaml"),
         paper=own_file("config", "paper_values", "steck2020_table1.yaml"),
     output:
-        html=report(
-            "<results>/tables/steck2020_table1.html",
-            caption="../report/steck2020_table1.rst",
-            category="Steck 2020",
-            labels={"table": "Table 1", "part": "accuracies"},
+        **table_files(
+            "steck2020_table1", "Steck 2020", table="Table 1", part="accuracies"
         ),
-        csv="<results>/tables/steck2020_table1.csv",
-        md="<results>/tables/steck2020_table1.md",
-        tex="<results>/tables/steck2020_table1.tex",
     log:
         "<logs>/steck2020_table1.log",
     benchmark:
@@ -68,11 +58,8 @@ rule steck2020_table1:
     localrule: True
     conda:
         "../../envs/figures.yaml"
-    threads: 1
     resources:
-        mem_mb=grows(1000),
-        runtime=grows(10),
-        disk_mb=20,
+        **LIGHT,
     params:
         code=code("steck2020_table1.py"),
         lineage=led_to_metrics(FITTED),
@@ -83,16 +70,10 @@ rule steck2020_table1:
         "../scripts/steck2020_table1.py"
 
 
-def similarity_mb(wildcards, input, attempt):
-    """B of one dataset at a time, and where there are few items X'X in float64."""
-    largest = max(Path(file).stat().st_size for file in input.full)
-    return attempt * (1500 + 2.5e-6 * largest)
-
-
 JOBS["steck2020_fig1_left"] = Job(
     input={
         "metrics": collect(
-            "<results>/metrics/{dataset}/{model}.h5",
+            METRICS,
             dataset=DATASETS,
             model=FIGURE_MODELS,
         )
@@ -106,13 +87,9 @@ for figure, low_rank in {
 }.items():
     JOBS[f"steck2020_{figure}"] = Job(
         input={
-            "low": collect(
-                f"<results>/models/{{dataset}}/{low_rank}.h5", dataset=DATASETS
-            ),
-            "full": collect(
-                "<results>/models/{dataset}/full_edlae.h5", dataset=DATASETS
-            ),
-            "grams": collect("<results>/gram/{dataset}.h5", dataset=DATASETS),
+            "low": collect(MODEL, model=low_rank, dataset=DATASETS),
+            "full": collect(MODEL, model="full_edlae", dataset=DATASETS),
+            "grams": collect(GRAM, dataset=DATASETS),
         },
         lineage=led_to_metrics([low_rank, "full_edlae"]),
         settings={"names": list(DATASETS)},
@@ -121,7 +98,7 @@ for figure, low_rank in {
         mem_mb=similarity_mb,
     )
 JOBS["steck2020_admm"] = Job(
-    input={"gram": f"<results>/gram/{list(DATASETS)[0]}.h5"},
+    input={"gram": GRAM.format(dataset=list(DATASETS)[0])},
     lineage=lineage("gram", dataset=list(DATASETS)[0]),
     heavy=True,
     mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 2 * input.size_mb),
@@ -131,20 +108,20 @@ JOBS["steck2020_admm"] = Job(
 rule steck2020_experiments:
     input:
         metrics=collect(
-            "<results>/metrics/{dataset}/{model}.h5",
+            METRICS,
             dataset=DATASETS,
             model=EMPHASIS_MODELS,
         ),
-        splits=collect("<results>/data/{dataset}/split.h5", dataset=DATASETS),
-        properties="<results>/tables/steck2020_table1_datasets.csv",
-        table="<results>/tables/steck2020_table1.csv",
-        left="<results>/figures/steck2020_fig1_left.csv",
-        center="<results>/figures/steck2020_fig1_center.csv",
-        right="<results>/figures/steck2020_fig1_right.csv",
+        splits=collect(SPLIT, dataset=DATASETS),
+        properties=TABLE.format(name="steck2020_table1_datasets", end="csv"),
+        table=TABLE.format(name="steck2020_table1", end="csv"),
+        left=FIGURE.format(name="steck2020_fig1_left", end="csv"),
+        center=FIGURE.format(name="steck2020_fig1_center", end="csv"),
+        right=FIGURE.format(name="steck2020_fig1_right", end="csv"),
         datasets=own_file("config", "paper_values", "steck2020_datasets.yaml"),
         printed=own_file("config", "paper_values", "steck2020_table1.yaml"),
     output:
-        "<results>/experiments/steck2020/experiments.json",
+        CHECKS.format(paper="steck2020", job="experiments"),
     log:
         "<logs>/steck2020_experiments.log",
     benchmark:
@@ -152,7 +129,6 @@ rule steck2020_experiments:
     localrule: True
     conda:
         "../../envs/figures.yaml"
-    threads: 1
     resources:
         mem_mb=grows(2000),
         runtime=grows(10),

@@ -13,8 +13,6 @@ from lindrop.claims.register import read_papers
 from lindrop.papers.steck2020.beside import beside
 
 files, params = snakemake.input, snakemake.params
-results = Path(snakemake.output[0]).parents[1]
-table1 = results / "tables" / "steck2020_table1.csv"
 captions = {Path(file).stem: Path(file) for file in files.captions}
 
 
@@ -29,13 +27,14 @@ with job(snakemake.log[0]):
     config = yaml.safe_load(params.config)
     checks = [*files.checks, *(file for file in params.deep if file.endswith(".json"))]
     tables = [Table(*described(file)) for file in params.titles if file.endswith(".html")]
-    measured = any(table.csv == table1 for table in tables)
+    printed, synthetic = read_yaml(files.printed), generated(config)
+    measured = (table.csv for table in tables if table.id == "steck2020_table1")
     content = Content(
         [assess(paper, checks) for paper in read_papers(files.claims, files.schema)],
         [Figure(*described(file)) for file in params.titles if file.endswith(".png")],
         tables,
-        beside(table1, read_yaml(files.printed), generated(config)) if measured else None,
-        provenance(results / "benchmarks"),
+        next((beside(table1, printed, synthetic) for table1 in measured), None),
+        provenance(Path(params.benchmarks)),
         config,
     )
     with atomic(snakemake.output[0]) as partial:

@@ -1,0 +1,28 @@
+# Where each result is. Every path under <results> is written here and nowhere else; no rule stands here.
+DOWNLOAD = "<results>/downloads/{file}"
+SOURCE = "<results>/data/{dataset}/source.json"
+INTERACTIONS = "<results>/data/{dataset}/interactions.h5"
+SPLIT = "<results>/data/{dataset}/split.h5"
+PUBLISHED_CSV = "<results>/data/{dataset}/csv"
+IMAGES = "<results>/data/images/{images}.h5"
+GRAM = "<results>/gram/{dataset}.h5"
+GRAM_SHARD = "<results>/gram/{dataset}.{shard}-of-{shards}.h5"
+SPECTRUM = "<results>/gram/{dataset}.spectrum.h5"
+TUNING = "<results>/tuning/{dataset}/{model}/{chunk}.csv"
+MODEL = "<results>/models/{dataset}/{model}.h5"
+METRICS = "<results>/metrics/{dataset}/{model}.h5"
+FIGURE = "<results>/figures/{name}.{end}"
+TABLE = "<results>/tables/{name}.{end}"
+CHECKS = "<results>/experiments/{paper}/{job}.json"
+CONVERGENCE = "<results>/experiments/mianjy2018/convergence.csv"
+DEEP_DROPOUT = "<results>/experiments/pal2020/deep/{images}.csv"
+IMAGE_SET = "<results>/experiments/pretorius2018/images/{images}.h5"
+NETWORK = "<results>/experiments/pretorius2018/networks/{images}/{activation}/{kind}.h5"
+SCORECARD = "<results>/scorecard.{end}"
+PAGE = "<results>/report/{page}.html"
+
+
+def real(path, **names):
+    """A path as it is on this machine, with its wildcards filled in."""
+    modified = workflow.modifier.modify_path(str(path))
+    return workflow.pathvars.apply(modified).format(**names)
