@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from conftest import ROOT
 from lindrop.base.error_file import ERRORS, add, begin_run, errors_of_run
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, job
+from support.repository import REPOSITORY
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ for number in range(200):
 
 
 def test_errors_of_concurrent_jobs_stay_whole(folder):
-    env = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
+    env = os.environ | {"PYTHONPATH": str(REPOSITORY / "workflow")}
     jobs = [subprocess.Popen([sys.executable, "-c", APPENDING, name], env=env) for name in "abcd"]
     assert [each.wait() for each in jobs] == [0] * 4
     assert errors_of_run() == {
