@@ -1,17 +1,13 @@
 """Runs of a copy of the project on one machine and on the test cluster, and faults there."""
 
-import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import time
 
-import h5py
-import pandas as pd
-
+from support import same_results
 from support.configurations import QUICK
 
 TINY = (
@@ -37,10 +33,6 @@ ON_SLURM = (
     "--slurm-init-seconds-before-status-checks 8 --latency-wait 10 --cores 2 "
     "--group-components experiments=2 tuning=2 fitting=2"
 )
-NO_RESULTS = ("logs/", "benchmarks/", "report")
-COSTS = ["seconds", "megabytes"]  # columns of tables, attributes of metrics
-# claims about how long something takes
-MEASURED = re.compile("remark_5_1|theorem_2_2_time|remark_5_2_time")
 # Faults from inside a job, just before its output is complete, in a module that Python imports at
 # start: the first job that makes a file hangs until it is released; every one needs more memory,
 # and waits to be killed where it has more than its share.
@@ -69,44 +61,12 @@ os.fsync = fault
 
 
 def contents(project):
-    """A digest of every result of a run, but drawings and times."""
-    results = project.path("results")
-    files = (file for file in results.rglob("*") if file.suffix in {".h5", ".csv", ".json"})
-    names = {file.relative_to(results).as_posix(): file for file in files}
-    return {
-        name: hashlib.sha256(without_times(file)).hexdigest()
-        for name, file in names.items()
-        if not name.startswith(NO_RESULTS) and not MEASURED.search(name)
-    }
-
-
-def without_times(file):
-    """Its bytes; of a table and of metrics all but what something took."""
-    if file.suffix == ".csv" and "seconds" in (table := pd.read_csv(file)):
-        return table.drop(columns=COSTS, errors="ignore").to_csv().encode()
-    if file.parts[-3] == "metrics":
-        return metrics_without_costs(file)
-    if file.name == "scorecard.csv":
-        return "".join(line for line in file.open() if not MEASURED.search(line)).encode()
-    return file.read_bytes()
-
-
-def metrics_without_costs(file):
-    """Every array and attribute of a file of metrics but what the fits took."""
-    found = []
-
-    def add(name, entry):
-        attributes = {key: str(entry.attrs[key]) for key in entry.attrs if key not in COSTS}
-        values = entry[()].tobytes() if isinstance(entry, h5py.Dataset) else b""
-        found.append((name, sorted(attributes.items()), values))
-
-    with h5py.File(file) as metrics:
-        metrics.visititems(add)
-    return repr(found).encode()
+    """A digest of every result of a run, but of drawings and times."""
+    return same_results.contents(project.path("results"))
 
 
 def contents_on_one_machine(project, targets, configuration):
-    """The same of a run without a cluster, which leaves no trace in the project."""
+    """Digests of the results of a run without a cluster, which leaves no trace in the project."""
     command = ON_ONE_MACHINE.format(targets=targets, configuration=configuration)
     with subprocess.Popen(command.split(), cwd=project.folder, env=project.env) as process:
         assert process.wait() == 0

@@ -250,10 +250,13 @@ def repeat_errors():
 
 
 def tell_results():
-    """At the end of a run that made the page: how many claims hold and where to look.
+    """At the end of a run: how many claims hold where all were asked, and where the pages are.
 
     `make` says this itself, as Snakemake calls no handler where nothing was to be done.
     """
     made = {job.rule.name for job in workflow.dag.finished_jobs}
-    if "MAKELEVEL" not in os.environ and "index_page" in made:
-        print(last_words(Path(RESULTS)), file=sys.stderr)
+    for page in PAGES if "MAKELEVEL" not in os.environ else []:
+        if f"{page}_page" in made:
+            whole = page == "index"
+            place = real(PAGE, page=page)
+            print(last_words(Path(RESULTS)) if whole else place, file=sys.stderr)
