@@ -42,9 +42,9 @@ ROW = """    "neighbours": Entry(
 """
 MODEL_TEST = """import numpy as np
 import pytest
-from test_models import training
 
 from lindrop.models.catalogue import fit
+from support.objectives import training
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -81,7 +81,7 @@ def rows_of_table(extension, models):
 def test_a_model_is_one_module_and_one_row(extension):
     extension.add("workflow/lindrop/models/neighbours.py", MODEL)
     extension.insert(CATALOGUE_FILE, ROW, before="}\nTORCH = ")
-    extension.add("tests/test_neighbours.py", MODEL_TEST)
+    extension.add("tests/models/test_neighbours.py", MODEL_TEST)
     assert len(extension.files) == 3
 
     extension.python("-m lindrop.workflow.config_docs")  # make docs
@@ -90,9 +90,9 @@ def test_a_model_is_one_module_and_one_row(extension):
     assert "| `power` | a list of numbers, greater than 0 | `[1, 2]` | Powers of the co-" in section
     chosen = "neighbours or readme or models or schema or option"
     passed = extension.tests(
-        "tests/test_neighbours.py",
-        "tests/test_registry.py",
-        "tests/test_config.py",
+        "tests/models/test_neighbours.py",
+        "tests/models/test_catalogue.py",
+        "tests/workflow/test_config.py",
         f"-k '{chosen}'",
     )
     assert int(re.search(r"(\d+) passed", passed)[1]) > 10
