@@ -170,7 +170,7 @@ def test_a_size_that_is_measured_again_replaces_its_rows():
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
 def test_tables_of_the_comparison_are_those_of_its_results(table):
     shown = table(pd.read_csv(OUTPUT)).to_markdown(index=False, disable_numparse=True)
-    assert shown in (REPOSITORY / "docs" / "performance.md").read_text()
+    assert shown in (REPOSITORY / "docs" / "benchmarks.md").read_text()
 
 
 def test_every_library_gives_the_same_b():
