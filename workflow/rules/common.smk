@@ -12,8 +12,7 @@ from lindrop.base.error_file import begin_run, errors_of_run
 from lindrop.workflow.schema import load_schema
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
-from lindrop.models.catalogue import CATALOGUE
-from lindrop.models.catalogue import TORCH as DEEP
+from lindrop.models.catalogue import CATALOGUE, TORCH as DEEP
 from lindrop.claims.media import paper_of
 from lindrop.claims.summary import last_words
 from lindrop.papers.catalogue import FOLDER as PAPERS_FOLDER

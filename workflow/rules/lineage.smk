@@ -11,7 +11,8 @@ from lindrop.data.fetch import files_below
 from lindrop.models.catalogue import CATALOGUE
 
 remember(Path(".snakemake", "lindrop", "code.json"))
-# the rows of all models, of which one concerns a model, and their options, which are parameters
+# Rows and options of all models: a model's jobs depend on its own row alone, and have its options as
+# parameters.
 ROWS = [
     WORKFLOW / "lindrop" / "models" / file for file in ("catalogue.py", "options.py")
 ]
@@ -28,7 +29,7 @@ def code_of_model(script, model):
     """Hash of the code behind a script that fits one model: of no other model's code or row."""
     entry = CATALOGUE[model]
     files = [WORKFLOW / "scripts" / script, entry.module]
-    row = entry.ranks.name, sorted(entry.fixed.items()), entry.table_only, entry.warm
+    row = entry.ranks.name, sorted(entry.fixed.items()), entry.one_rank, entry.warm
     return digest(files, WORKFLOW, without=ROWS), entry.function, *row
 
 

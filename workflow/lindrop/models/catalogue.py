@@ -64,7 +64,7 @@ CATALOGUE: Mapping[str, Entry] = {
         "is fitted at `rank` only, not at `ranks`.",
         {"p": P([0.5, 0.65, 0.8]), "lambda": LAMBDA([10]), "epochs": EPOCHS(30)},
         ranks=Ranks.EACH,
-        table_only=True,
+        one_rank=True,
         matrices=0,
     ),
     "edlae": Entry(

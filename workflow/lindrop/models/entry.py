@@ -42,7 +42,7 @@ class Entry:
     options: Mapping[str, Option] = field(default_factory=dict)
     ranks: Ranks = Ranks.NONE
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    table_only: bool = False  # too slow for the curves over ranks
+    one_rank: bool = False  # is fitted at `rank` only: too slow for every one of `ranks`
     matrices: int = 1  # of items × items that a fit keeps in memory
     matrices_with: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)  # option: value: …
     warm: bool = False  # is faster from `start`, the model of other parameters

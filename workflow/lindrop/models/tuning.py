@@ -40,7 +40,7 @@ def ranks_of(name: str, rank: int, ranks: Sequence[int], data: Training) -> list
     if not CATALOGUE[name].low_rank:
         return [data.items]
     usable = usable_ranks([*ranks, rank], data.largest_rank)
-    return [rank_of_table(rank, usable)] if CATALOGUE[name].table_only else usable
+    return [rank_of_table(rank, usable)] if CATALOGUE[name].one_rank else usable
 
 
 def tune(
