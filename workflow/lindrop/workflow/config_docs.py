@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from lindrop.papers.catalogue import PAPERS
 from lindrop.workflow.config import Schema, allowed
 from lindrop.workflow.schema import load_schema
 
@@ -44,19 +45,31 @@ def readme(schema: Schema) -> str:
         formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
         lines += _section(f"`datasets.<name>.source` with format {formats}", source)
     lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
-    for name in ("mianjy2018", "pal2020", "pretorius2018"):
-        lines += _section(f"`{name}`", schema["properties"][name])
-    lines += _section("`pal2020.deep`", schema["properties"]["pal2020"]["properties"]["deep"])
-    for name, images in schema["properties"]["pretorius2018"]["properties"].items():
-        if "properties" in images:
-            lines += _section(f"`pretorius2018.{name}`", images)
-    for name in ("network", "linear"):
-        lines += _section(f"`pretorius2018.*.{name}`", images["properties"][name])
+    for paper in PAPERS:
+        if paper in schema["properties"]:
+            lines += _paper_sections(paper, schema["properties"][paper])
     for name, files in schema["properties"]["images"]["properties"].items():
         lines += _section(f"`images.{name}`", files)
     one_file = files["properties"].popitem()[1]
     lines += _section("A file of `images`", one_file | {"description": FILE})
     return "\n".join(lines)
+
+
+def _paper_sections(paper: str, schema: Schema) -> list[str]:
+    """Lines on a paper's settings, on their groups, and once on what several groups have."""
+    groups = _mappings(schema)
+    shared = {name: group for own in groups.values() for name, group in _mappings(own).items()}
+    lines = _section(f"`{paper}`", schema)
+    for name, group in groups.items():
+        lines += _section(f"`{paper}.{name}`", group)
+    for name, group in shared.items():
+        lines += _section(f"`{paper}.*.{name}`", group)
+    return lines
+
+
+def _mappings(schema: Schema) -> dict[str, Schema]:
+    """Keys of a mapping whose values are mappings with known keys."""
+    return {name: key for name, key in schema["properties"].items() if "properties" in key}
 
 
 def _section(title: str, schema: Schema) -> list[str]:
