@@ -23,6 +23,7 @@ def test_imports_are_followed_through_modules():
         "scripts/verify_source.py",
         "lindrop/data/archives.py",
         "lindrop/data/fetch.py",
+        "lindrop/base/error_file.py",
         "lindrop/base/errors.py",
         "lindrop/base/reporting.py",
         "lindrop/base/atomic.py",
