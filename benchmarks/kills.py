@@ -1,0 +1,141 @@
+"""Kill a run at random moments and compare what it finally makes with an undisturbed run.
+
+    PYTHONPATH=workflow:tests python benchmarks/kills.py REFERENCE KILLS [CONFIGURATION]
+
+REFERENCE is the `results` folder of an undisturbed run of the CONFIGURATION (config/config.yaml if
+none is given) in a clone of the same commit. In a copy of the project, the run is started again and
+again; every time it is killed with SIGKILL after a random time, exponentially distributed with a
+mean of MEAN seconds: a job alone, Snakemake alone, or all processes together. When a run comes to
+its end, its results are compared with the reference, byte for byte but for times, and the next run
+begins from nothing, until there were KILLS kills. Replaces the rows of the configuration in
+benchmarks/results/kills.csv and prints how many kills of each kind left the results as they are.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+
+from support.processes import descendants
+from support.project import Project
+from support.repository import copy_project
+from support.same_results import differences
+
+OUTPUT = Path(__file__).parent / "results" / "kills.csv"
+MEAN = 20  # seconds
+VICTIMS = ("a job", "Snakemake", "everything")
+COMMAND = "snakemake --cores 2 --rerun-incomplete --quiet --configfile {configuration}"
+
+
+def jobs_of(pid):
+    """Processes of the scripts that a run has started, with the files that they run."""
+    found = {}
+    for child in descendants(pid):
+        try:
+            words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        except OSError:  # it has ended meanwhile
+            continue
+        scripts = [word.decode() for word in words if b".snakemake/scripts/" in word]
+        if scripts:
+            found[child] = Path(scripts[0]).name.split(".", 1)[1]
+    return found
+
+
+def end(pid):
+    """Kill a process that may have ended meanwhile."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def strike(process, victim, rng):
+    """Kill what `victim` names; returns the scripts that were running, or None without a job."""
+    jobs = jobs_of(process.pid)
+    running = " ".join(sorted(jobs.values()))
+    if victim == "a job":
+        if not jobs:
+            return None
+        end(rng.choice(sorted(jobs)))
+    elif victim == "Snakemake":
+        end(process.pid)
+        for job in jobs:  # what it leaves behind works on for a moment, then the machine goes off
+            time.sleep(rng.random())
+            end(job)
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+    return running
+
+
+def one_life(project, configuration, rng):
+    """Start the run and kill it, unless it ends before: the kill as a row, or None."""
+    command = COMMAND.format(configuration=configuration).split()
+    lock = project.path(".snakemake/locks")
+    if lock.exists():
+        project.ok(f"{COMMAND.format(configuration=configuration)} --unlock")
+    process = subprocess.Popen(
+        command,
+        cwd=project.folder,
+        env=project.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    victim, after = rng.choice(VICTIMS), rng.expovariate(1 / MEAN)
+    try:
+        process.wait(after)
+    except subprocess.TimeoutExpired:
+        running = strike(process, victim, rng)
+        if victim == "a job":
+            process.wait()  # Snakemake ends by itself: another job may still be at work
+        else:
+            for child in descendants(process.pid):
+                end(child)
+            process.wait()
+        if running is not None:
+            return {"victim": victim, "after_seconds": round(after, 1), "running": running}
+        return one_life(project, configuration, rng)
+    assert process.returncode == 0, "a run that nobody killed has failed"
+    return None
+
+
+def killed_run(reference, configuration, rng, most):
+    """One run from nothing to its end, with its kills as rows, each with the final comparison."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(copy_project(Path(folder)))
+        kills = []
+        while len(kills) < most and (kill := one_life(project, configuration, rng)):
+            kills.append(kill)
+            print(len(kills), *kill.values(), flush=True)
+        project.ok(f"{COMMAND.format(configuration=configuration)} --unlock")
+        project.ok(COMMAND.format(configuration=configuration))
+        found = list(differences(reference, project.path("results")))
+        print("\n".join(found) or "the same results", flush=True)
+        partial = [file.name for file in project.path("results").rglob("*.part*")]
+        same = not found and not partial
+        return [kill | {"same_results": same} for kill in kills]
+
+
+def main(reference, count, configuration="config/config.yaml"):
+    """Rows of all kills, written as soon as each run is compared."""
+    rng = random.Random(1)
+    rows = []
+    while len(rows) < count:
+        number = 1 + max((row["run"] for row in rows), default=0)
+        found = killed_run(Path(reference), configuration, rng, count - len(rows))
+        rows += [{"configuration": configuration, "run": number} | row for row in found]
+        others = pd.read_csv(OUTPUT) if OUTPUT.exists() else pd.DataFrame(columns=[*rows[0]])
+        others = others[others["configuration"] != configuration]
+        table = pd.concat([others, pd.DataFrame(rows)], ignore_index=True)
+        table.to_csv(OUTPUT, index=False, lineterminator="\n")
+    counted = pd.DataFrame(rows).groupby("victim")["same_results"].agg(["size", "sum"])
+    print(counted.rename(columns={"size": "kills", "sum": "same results"}).to_markdown())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
