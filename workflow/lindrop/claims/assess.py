@@ -54,9 +54,10 @@ class AssessedPaper:
 
 
 def assess(paper: Paper, files: Iterable[str | Path]) -> AssessedPaper:
-    """Decide a paper's claims by the checks in its files, <paper>/<job>.json; others are left out.
+    """Assess a paper by the checks in its files <paper>/<job>.json; ignores files of other papers.
 
-    A claim with a check that no file holds is not run.
+    A claim or erratum with a check that no file holds is `NOT_RUN`. UserError if a check is looser
+    than its claim allows, or belongs to no claim.
     """
     found: dict[str, tuple[Check, ...]] = {}
     for file in map(Path, files):

@@ -1,8 +1,9 @@
-"""results/experiments/<paper>/<job>.json: the checks that one job computed, with their verdicts.
+"""Files results/experiments/<paper>/<job>.json with the checks that one job computed.
 
-[{"claim", "what", "computed", "relation", "expected", "tolerance", "form", "data", "verdict"}],
-where "claim" is the id by which config/claims/<paper>.yaml names the check. A verdict is computed
-when the file is written, and again when it is read. null stands for what is not a number.
+Their form is [{"claim", "what", "computed", "relation", "expected", "tolerance", "form", "data",
+"verdict"}], where "claim" is the id by which config/claims/<paper>.yaml names the check. NaN and
+infinity are written as null. The verdict of a check is written for readers of the file; the library
+computes it again after reading the numbers.
 """
 
 import json
@@ -29,7 +30,7 @@ def write_checks(path: str | Path, checks: Iterable[Check]) -> None:
 
 
 def read_checks(path: str | Path) -> list[Check]:
-    """Read the checks of one job; UserError where the file holds something else."""
+    """Checks of the file of one job; UserError if the file holds something else."""
     try:
         content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         return [Check(**_read(line)) for line in content]

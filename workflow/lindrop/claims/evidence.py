@@ -43,7 +43,7 @@ class Evidence:
 
     @property
     def missing(self) -> list[str]:
-        """The names of checks that this run did not make."""
+        """Names of the checks of this claim or erratum that the run did not compute."""
         made = {check.claim for check in self.assessed.checks}
         return [name for name in self.assessed.entry.checks if name not in made]
 
