@@ -33,6 +33,7 @@ import logging
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,11 @@ from recbole.utils import init_seed
 
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, Split, split
-from lindrop.models.base import FullRank, Training
+from lindrop.models.base import FullRank, Training, Validation
 from lindrop.models.slim.fit import fit_slim
 from lindrop.models.torch.fit import fit_cdae, fit_mult_dae, fit_mult_vae
-from lindrop.models.torch.training import CRITERION, Validation
 from lindrop.ranking.evaluation import Model, evaluate, paired, summary
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.metrics import CRITERION, METRICS
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "recbole.csv"
 EPOCHS, BATCH, LATENT, HIDDEN, P = 100, 100, 200, 600, 0.5
@@ -228,11 +228,11 @@ def slim_table(parts: Split, seeds: Sequence[int]) -> pd.DataFrame:
 
 def trained_by_us(parts: Split, train: Callable, seed: int, **options: Any) -> Means:
     """Test metrics of a deep model of lindrop at the epoch with the best validation nDCG@100."""
-    data = Training.of(parts.matrix("train"), seed)
     users = Validation(parts.matrix("validation/fold_in"), parts.matrix("validation/held_out"))
+    data = replace(Training.of(parts.matrix("train"), seed), validation=users)
     settings = {"epochs": EPOCHS, "patience": EPOCHS, "batch": BATCH, "threads": 1}
-    ((_, result),) = train(data, [data.items], users, latent=LATENT, p=P, **settings, **options)
-    return means(result.model, parts, "test")
+    fit = train(data, latent=LATENT, p=P, **settings, **options)
+    return means(fit.model, parts, "test")
 
 
 def runs(parts: Split) -> Iterator[tuple[str, str, Callable[[int], Means]]]:
