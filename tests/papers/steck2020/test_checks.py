@@ -7,25 +7,27 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import yaml
-from lindrop.papers.steck2020.claims import CLAIMS, EXPERIMENTS
-from lindrop.papers.steck2020.cosine_checks import cosine_checks
-from lindrop.papers.steck2020.dataset_checks import dataset_checks, number, shared_entries
-from lindrop.papers.steck2020.rank_checks import Curves, rank_checks
 
 from lindrop.base.cost import Cost
-from lindrop.claims.check_files import write_all_checks
 from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.claims.register import read_paper
 from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.data.split import Counts, Protocol
 from lindrop.models import tuning
-from lindrop.papers.steck2020 import admm_checks, full_rank_checks, layer_checks, theorem_checks
-from lindrop.papers.steck2020.checks import all_checks
-from lindrop.papers.steck2020.datasets import Dataset
+from lindrop.papers.steck2020.checks import admm, full_rank, layers, theorem
+from lindrop.papers.steck2020.datasets import (
+    Dataset,
+    dataset_checks,
+    number,
+    shared_entries,
+)
+from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
+from lindrop.papers.steck2020.similarity import cosine_checks
 from lindrop.papers.steck2020.table1_checks import ROWS, table1_checks
 from lindrop.ranking.metrics import METRICS
+from support.checks import checks_of
 from support.repository import REPOSITORY
 
 WRONG_AS_PRINTED = {
@@ -41,7 +43,7 @@ PAPER = read_paper(
 
 @pytest.fixture(scope="module")
 def checks():
-    return all_checks(seed=3)
+    return checks_of("steck2020", seed=3)
 
 
 def of(claim, checks):
@@ -79,42 +81,42 @@ def test_the_claims_follow_from_these_checks_and_are_as_strict_as_they_say(check
 
 
 def test_a_wrong_closed_form_fails_the_theorem_and_nothing_else(monkeypatch):
-    right = theorem_checks.emphasised_matrix
+    right = theorem.emphasised_matrix
     monkeypatch.setattr(
-        theorem_checks, "emphasised_matrix", lambda g, p, ridge, a, b: right(g, p, ridge, a, a)
+        theorem, "emphasised_matrix", lambda g, p, ridge, a, b: right(g, p, ridge, a, a)
     )
-    found = theorem_checks.theorem_checks(1)
+    found = theorem.checks(1)
     assert {check.claim for check in found if not check.holds} >= {"theorem"}
     assert all(check.holds for check in of("equation_3", found))
 
 
 def test_a_wrong_equation_6_fails_wherever_it_is_used(monkeypatch):
     monkeypatch.setattr(
-        theorem_checks,
+        theorem,
         "equation_6",
         lambda x, matrix, p, a, b: equation_6(x, matrix, p, a, b) + matrix[0, 0] ** 2,
     )
-    found = theorem_checks.theorem_checks(1)
+    found = theorem.checks(1)
     for claim in ("theorem", "section_4_equal", "section_4_full"):
         assert not all(check.holds for check in of(claim, found))
 
 
 def test_models_that_are_not_optimal_are_seen(monkeypatch):
-    right = full_rank_checks.noise
-    monkeypatch.setattr(full_rank_checks, "noise", lambda x, p: 1.01 * right(x, p))
-    found = full_rank_checks.full_rank_checks(1)
+    right = full_rank.noise
+    monkeypatch.setattr(full_rank, "noise", lambda x, p: 1.01 * right(x, p))
+    found = full_rank.checks(1)
     for claim in ("equation_5", "equation_8", "section_4_1_1_comparison"):
         assert not all(check.holds for check in of(claim, found))
 
 
 def test_the_recursion_and_the_corrected_solver_can_be_refuted(monkeypatch):
     monkeypatch.setattr(
-        layer_checks, "deep_dropout_objective_exact", layer_checks.deep_dropout_objective_printed
+        layers, "deep_dropout_objective_exact", layers.deep_dropout_objective_printed
     )
-    assert not any(check.holds for check in of("e6", layer_checks.layer_checks(1)))
-    monkeypatch.setattr(admm_checks, "ITERATIONS", 2)
+    assert not any(check.holds for check in of("e6", layers.checks(1)))
+    monkeypatch.setattr(admm, "ITERATIONS", 2)
     for claim in ("e3", "e4"):
-        corrected = [c for c in of(claim, admm_checks.admm_checks(1)) if c.form == CORRECTED]
+        corrected = [c for c in of(claim, admm.checks(1)) if c.form == CORRECTED]
         assert not all(check.holds for check in corrected)
 
 

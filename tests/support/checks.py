@@ -1,0 +1,21 @@
+"""The claims of a paper, and the checks that decide them without a figure or a dataset."""
+
+from importlib import import_module
+
+from lindrop.base.yaml_files import read_yaml
+from lindrop.claims.register import read_paper
+from lindrop.papers.catalogue import check_modules, module_name
+from support.repository import REPOSITORY
+
+SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
+
+
+def checks_of(paper, seed):
+    """Checks of every module in papers/<paper>/checks, as the job <paper>_checks computes them."""
+    modules = [import_module(module_name(file)) for file in check_modules(paper)]
+    return [check for module in modules for check in module.checks(seed)]
+
+
+def claims_of(paper):
+    """What config/claims/<paper>.yaml says of a paper."""
+    return read_paper(REPOSITORY / "config" / "claims" / f"{paper}.yaml", read_yaml(SCHEMA))
