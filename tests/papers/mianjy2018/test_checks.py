@@ -5,12 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import yaml
 from scipy.optimize import OptimizeResult
 from scipy.sparse.linalg import LinearOperator, svds
 
 from lindrop.claims.checks import CORRECTED, PRINTED
-from lindrop.claims.register import read_paper
 from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.dropout import equalise, optimum
 from lindrop.dropout.multistart import minima
@@ -31,8 +29,7 @@ from lindrop.papers.mianjy2018.checks import (
     shrinkage,
 )
 from lindrop.papers.mianjy2018.problems import Case
-from support.checks import checks_of
-from support.repository import REPOSITORY
+from support.checks import checks_of, claims_of
 
 FIGURES = {"fig1", "fig2", "fig3", "section_6_monotone", "section_6_speed"}
 WRONG_AS_PRINTED = {
@@ -131,10 +128,7 @@ def test_another_growth_of_the_cost_is_seen(monkeypatch):
 
 @pytest.fixture(scope="module")
 def paper():
-    schema = yaml.safe_load(
-        (REPOSITORY / "workflow/lindrop/schemas/claims.schema.yaml").read_text()
-    )
-    return read_paper(REPOSITORY / "config/claims/mianjy2018.yaml", schema)
+    return claims_of("mianjy2018")
 
 
 def failing(found, form):

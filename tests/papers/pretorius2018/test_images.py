@@ -305,10 +305,12 @@ def test_generated_images_decide_nothing_and_others_the_shape(linear):
     found = images_linear.checks(linear)
     assert set(by_claim(found).values()) == {Verdict.NOT_RUN}
     assert {check.claim for check in found} == {"images_linear", "images_linear_ends"}
+
+    def verdict_of(data):
+        return by_claim(images_linear.checks(linear.assign(data=data)))["images_linear_ends"]
+
     for data, ends in (("other", Verdict.IN_SHAPE), ("published", Verdict.REPRODUCED)):
-        assert (
-            by_claim(images_linear.checks(linear.assign(data=data)))["images_linear_ends"] == ends
-        )
+        assert verdict_of(data) == ends
 
 
 # Tables, checks and figures
