@@ -18,6 +18,7 @@ from lindrop.papers.steck2020.datasets import (
     Dataset,
     dataset_checks,
     number,
+    published_sets,
     shared_entries,
 )
 from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks
