@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from lindrop.papers.catalogue import PAPERS
 from lindrop.workflow.config import Schema, allowed
 from lindrop.workflow.schema import load_schema
 
@@ -44,8 +45,9 @@ def readme(schema: Schema) -> str:
         formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
         lines += _section(f"`datasets.<name>.source` with format {formats}", source)
     lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
-    for name in ("mianjy2018", "pal2020", "pretorius2018"):
-        lines += _section(f"`{name}`", schema["properties"][name])
+    for name in PAPERS:
+        if name in schema["properties"]:  # not every paper has settings of its own
+            lines += _section(f"`{name}`", schema["properties"][name])
     lines += _section("`pal2020.deep`", schema["properties"]["pal2020"]["properties"]["deep"])
     for name, images in schema["properties"]["pretorius2018"]["properties"].items():
         if "properties" in images:
