@@ -4,7 +4,7 @@ from importlib import import_module
 
 from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.register import read_paper
-from lindrop.papers.catalogue import check_modules, module_name
+from lindrop.papers.catalogue import PAPERS, check_modules, module_name
 from support.repository import REPOSITORY
 
 SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
@@ -14,6 +14,11 @@ def checks_of(paper, seed):
     """Checks of every module in papers/<paper>/checks, as the job <paper>_checks computes them."""
     modules = [import_module(module_name(file)) for file in check_modules(paper)]
     return [check for module in modules for check in module.checks(seed)]
+
+
+def figures_of(paper):
+    """Figures of a paper that decide claims, of which one has the name of the figure."""
+    return {name for name, figure in PAPERS[paper].items() if figure.checks}
 
 
 def claims_of(paper):

@@ -29,9 +29,9 @@ from lindrop.papers.mianjy2018.checks import (
     shrinkage,
 )
 from lindrop.papers.mianjy2018.problems import Case
-from support.checks import checks_of, claims_of
+from support.checks import checks_of, claims_of, figures_of
 
-FIGURES = {"fig1", "fig2", "fig3", "section_6_monotone", "section_6_speed"}
+FIGURES = {*figures_of("mianjy2018"), "section_6_monotone", "section_6_speed"}
 WRONG_AS_PRINTED = {
     "contribution_2",
     "algorithm_2_comment",

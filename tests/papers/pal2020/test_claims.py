@@ -15,10 +15,10 @@ from lindrop.papers.pal2020.checks import (
     supplement,
 )
 from lindrop.papers.pal2020.deep import data_of, shown_name
-from support.checks import checks_of, claims_of
+from support.checks import checks_of, claims_of, figures_of
 
 SEED = 2
-FIGURES = {*(f"fig{number}" for number in range(1, 7)), "dropconnect"}
+FIGURES = figures_of("pal2020")
 CORRECTED_CLAIMS = {
     *("equation_3", "lemma_2_1", "section_1_closed_form", "section_2_2_positive"),
     *("section_2_3_convexity", "section_2_3_full_rank", "theorem_2_3", "section_2_3_k_support"),

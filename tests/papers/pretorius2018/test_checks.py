@@ -20,11 +20,11 @@ from lindrop.papers.pretorius2018.figures import dae_vs_wdae as noise_beside_dec
 from lindrop.papers.pretorius2018.figures import dynamics as learning
 from lindrop.papers.pretorius2018.figures import rates as optimal_rates
 from lindrop.papers.pretorius2018.figures import weight_norms as norms
-from support.checks import checks_of, claims_of
+from support.checks import checks_of, claims_of, figures_of
 
 FIGURES = {
-    *("dynamics", "dae_vs_wdae", "rates", "weight_norms", "images_linear", "images_linear_ends"),
-    *("supp_fig1", "supp_fig1_range", "relu", "relu_range"),
+    *figures_of("pretorius2018"),
+    *("images_linear_ends", "supp_fig1_range", "relu_range"),
     *("relu_ends", "relu_noise", "relu_inputs"),
 }
 WRONG_AS_PRINTED = {
