@@ -200,8 +200,8 @@ def draw(data: pd.DataFrame) -> Figure:
 def checks(data: pd.DataFrame) -> list[Check]:
     """The largest value is divided by 1 + λ."""
     largest = data.groupby("lam").first()
-    ratio = largest["value"] / largest["best"] - largest.index
-    return [equal("shrinkage", "largest value over the best, less λ", ratio.max(), 1)]
+    apart = (largest["value"] / largest["best"] - largest.index - 1).abs().max()
+    return [equal("shrinkage", "largest value over the best, less 1 + λ", apart)]
 '''
 CLAIM = """  shrinkage:
     where: Theorem 3.6
