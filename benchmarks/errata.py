@@ -17,10 +17,10 @@ from lindrop.claims.assess import assess
 from lindrop.claims.checks import Check
 from lindrop.claims.register import read_papers
 from lindrop.claims.tables import number
+from lindrop.papers.catalogue import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "errata.md"
-PAPERS = ("steck2020", "mianjy2018", "pal2020", "pretorius2018")
 EVIDENCE = re.compile(r"(<!-- evidence: (E\d+) -->)\n(?:\n\|(?:.*\n)+?(?=\n|\Z))?")
 
 
@@ -43,7 +43,8 @@ def table(checks: Iterable[Check]) -> str:
 def main(results: Path) -> None:
     claims = [ROOT / "config" / "claims" / f"{paper}.yaml" for paper in PAPERS]
     schema = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
-    papers = [assess(paper, results / "experiments") for paper in read_papers(claims, schema)]
+    files = sorted(results.glob("experiments/*/*.json"))
+    papers = [assess(paper, files) for paper in read_papers(claims, schema)]
     tables = {
         erratum.entry.id: table(erratum.checks) for paper in papers for erratum in paper.errata
     }

@@ -14,10 +14,10 @@ from lindrop.claims.register import read_paper, read_papers
 from lindrop.claims.summary import summary
 from lindrop.claims.tables import described, markdown, scorecard
 from lindrop.claims.verdicts import MEANING, Verdict, verdict
+from lindrop.papers.catalogue import PAPERS
 from support.repository import REPOSITORY
 from support.rules import rules
 
-PAPERS = ["steck2020", "mianjy2018", "pal2020", "pretorius2018"]
 SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
 CLAIMS = {
     paper.id: paper
@@ -89,9 +89,9 @@ def claims_file(tmp_path, **changes):
 def assessed(tmp_path, checks, **changes):
     (tmp_path / "paper2000").mkdir(exist_ok=True)
     if checks:
-        write_checks(tmp_path / "paper2000" / "one.json", "paper2000", "one", checks)
+        write_checks(tmp_path / "paper2000" / "checks.json", checks)
     (paper,) = read_papers([claims_file(tmp_path, **changes)], SCHEMA)
-    return assess(paper, tmp_path)
+    return assess(paper, tmp_path.glob("*/*.json"))
 
 
 def test_a_changed_result_changes_the_verdict_of_its_claim_and_erratum(tmp_path):
@@ -132,6 +132,30 @@ def test_a_check_looser_than_its_claim_allows_is_an_error(tmp_path):
         assessed(tmp_path, [equal("one", "w", 50, 100, 11)])
 
 
+def test_a_check_that_no_claim_names_is_refused_with_one_line(tmp_path):
+    for checks in ([equal("one", "w", 1, 1), equal("two", "w", 1, 1)], [equal("two", "w", 1, 1)]):
+        with pytest.raises(UserError) as refused:
+            assessed(tmp_path, checks)
+        file = tmp_path / "paper2000" / "checks.json"
+        message = f"{file}: no claim in config/claims/paper2000.yaml names two"
+        assert str(refused.value) == message
+
+
+def test_checks_of_another_paper_are_left_out(tmp_path):
+    (tmp_path / "paper1999").mkdir()
+    write_checks(tmp_path / "paper1999" / "checks.json", [equal("two", "w", 1, 1)])
+    found = assessed(tmp_path, [equal("one", "w", 1, 1)])
+    assert [check.claim for check in found.claims[0].checks] == ["one"]
+
+
+def test_the_checks_of_a_claim_may_be_in_the_files_of_several_jobs(tmp_path):
+    (tmp_path / "paper2000").mkdir()
+    write_checks(tmp_path / "paper2000" / "fig1.json", [equal("one", "in a figure", 2, 1)])
+    found = assessed(tmp_path, [equal("one", "without", 1, 1)])
+    assert {check.what for check in found.claims[0].checks} == {"in a figure", "without"}
+    assert found.claims[0].verdict == Verdict.REFUTED
+
+
 def test_the_tables_of_a_paper(tmp_path):
     found = assessed(tmp_path, [at_most("one", "gap", 0.123456, 0.1, 0.01)])
     (line,) = scorecard([found]).to_dict("records")
@@ -160,17 +184,25 @@ def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, mes
 
 
 def written_by_rules(paper):
-    """The names of the check files of a paper that rules write."""
+    """Names of the jobs of a paper whose checks rules write."""
     files = [Path(file) for rule in rules() for file in rule.output]
     folder = Path("results", "experiments", paper)
     return [file.stem for file in files if file.suffix == ".json" and file.parent == folder]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_claim_has_its_checks_and_every_check_a_claim(paper):
+def test_every_figure_that_decides_claims_has_a_file_of_checks(paper):
+    """Which claims these files decide is compared with config/claims in tests/papers."""
     written = written_by_rules(paper)
     assert len(written) == len(set(written))
-    assert set(CLAIMS[paper].checks) == set(written)
+    deciding = {name for name, figure in PAPERS[paper].items() if figure.checks}
+    assert set(written) - {"experiments"} == {"checks", *deciding}
+    assert ("experiments" in written) == (paper == "steck2020")
+
+
+def test_every_paper_has_a_file_of_claims_and_every_file_a_paper():
+    files = (REPOSITORY / "config" / "claims").glob("*.yaml")
+    assert sorted(PAPERS) == sorted(file.stem for file in files)
 
 
 def test_every_erratum_is_there_and_explained():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lindrop.data.long_tails import long_tails
+from lindrop.data.long_tails import curves
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import Recipe
@@ -10,7 +10,7 @@ from lindrop.data.synthetic.recipe import Recipe
 
 def test_curves_fall_and_hold_the_extremes():
     result = split(synthetic_interactions(Recipe(400, 60, 6_000), 1), Protocol(50))
-    data = long_tails("small", result)
+    data = curves("small", result)
     assert set(data["dataset"]) == {"small"}
     parts = result.parts().values()
     for side, codes in (("items", "sid"), ("users", "uid")):
@@ -25,4 +25,4 @@ def test_curves_fall_and_hold_the_extremes():
 
 def test_users_who_lost_every_row_are_not_drawn():
     result = split(synthetic_interactions(Recipe(30, 20, 150), 3), Protocol(14))
-    assert long_tails("tiny", result)["interactions"].min() > 0
+    assert curves("tiny", result)["interactions"].min() > 0

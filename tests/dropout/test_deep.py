@@ -16,11 +16,10 @@ from lindrop.papers.pal2020.deep import (
     HIDDEN,
     KEEP,
     SCHEME,
-    deep_checks,
     deep_table,
-    draw_deep,
     targets,
 )
+from lindrop.papers.pal2020.figures import fig2
 
 LABELS = np.array([3, 0, 3, 1, 2, 3, 1, 0, 4, 3])  # singular values of Y: 2, √2, √2, 1, 1
 Y = targets(LABELS)
@@ -224,7 +223,7 @@ def test_resnet_50_itself_is_trained(deep, tmp_path):
     objective = table.loc[table["panel"] == "objective", "trained"]
     assert objective.iloc[0] == len(LABELS)
     assert objective.iloc[-1] < 0.5 * objective.iloc[0]
-    assert deep_checks(table)[0].holds
+    assert fig2.checks(table)[0].holds
 
 
 def perfect(excess=0.0):
@@ -249,13 +248,13 @@ def test_the_table_holds_what_was_trained_beside_the_theory():
 
 def test_checks_hold_at_the_optimum_and_fail_where_they_should():
     table, best = perfect()
-    checks = deep_checks(table)
+    checks = fig2.checks(table)
     assert len(checks) == 8
     assert {check.claim for check in checks} == {"fig2"}
     assert all(check.holds for check in checks)
 
     def failing(changed):
-        return [check.what.partition(":")[2] for check in deep_checks(changed) if not check.holds]
+        return [check.what.partition(":")[2] for check in fig2.checks(changed) if not check.holds]
 
     assert all("last iterate" in what for what in failing(perfect(0.1)[0]))
     assert len(failing(perfect(0.1)[0])) == 2, "far above the bound"
@@ -269,7 +268,7 @@ def test_checks_hold_at_the_optimum_and_fail_where_they_should():
 
 
 def test_the_figure_has_a_row_for_every_dataset():
-    figure = draw_deep(perfect()[0])
+    figure = fig2.draw(perfect()[0])
     left, right = figure.axes[:2]
     assert len(figure.axes) == 4
     assert [axis.get_title("left") for axis in figure.axes] == ["MNIST"] * 2 + ["CIFAR-10"] * 2

@@ -26,7 +26,8 @@ from lindrop.dropout.k_support import (
 )
 from lindrop.dropout.objective import lam_of
 from lindrop.dropout.optimum import optimal_value
-from lindrop.papers.pal2020 import closed_form_errata, closed_forms, references
+from lindrop.papers.pal2020 import closed_form_errata, references
+from lindrop.papers.pal2020.checks import closed_forms
 
 RNG = np.random.default_rng(0)
 Y, U, V = RNG.normal(size=(4, 7)), RNG.normal(size=(4, 6)), RNG.normal(size=(5, 6))
@@ -174,7 +175,7 @@ def test_factors_of_a_given_number_of_blocks():
 
 @pytest.fixture(scope="module")
 def checks():
-    return closed_forms.closed_form_checks(3)
+    return closed_forms.checks(3)
 
 
 def test_the_verdicts(checks):
@@ -188,8 +189,8 @@ def test_the_verdicts(checks):
 
 
 def test_the_checks_are_those_of_their_seed(checks):
-    assert closed_forms.closed_form_checks(3) == checks
-    assert closed_forms.closed_form_checks(4) != checks
+    assert closed_forms.checks(3) == checks
+    assert closed_forms.checks(4) != checks
 
 
 def printed_prox(m, r, beta):
@@ -228,7 +229,7 @@ def test_a_mutant_is_seen(name, checks, monkeypatch):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, mutant)
     monkeypatch.setattr(closed_forms, "PROBLEMS", 40)
-    mutated = closed_forms.closed_form_checks(3)
+    mutated = closed_forms.checks(3)
     newly = {
         new.claim for new, old in zip(mutated, checks, strict=True) if old.holds and not new.holds
     }

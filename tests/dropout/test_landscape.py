@@ -15,11 +15,11 @@ from lindrop.dropout.landscape import (
     tied_hessian,
 )
 from lindrop.dropout.objective import gradient, squared_norms, tied_gradient, tied_objective
+from lindrop.papers.mianjy2018.checks import geometry
 from lindrop.papers.mianjy2018.checks.geometry import (
     criticality,
     curvature,
     examined,
-    geometry_checks,
     printed_bound,
     problems,
 )
@@ -169,7 +169,7 @@ def test_the_printed_bound():
 
 
 def test_every_claim_holds():
-    checks = geometry_checks(8)
+    checks = geometry.checks(8)
     assert {check.claim for check in checks} == {
         "lemma_4_1",
         "theorem_4_3",

@@ -5,8 +5,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from lindrop.papers.mianjy2018.convergence_checks import convergence_checks, equalised_after
-from lindrop.papers.mianjy2018.convergence_figure import draw_convergence
 
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.dropout import objective as exact
@@ -20,12 +18,12 @@ from lindrop.dropout.sgd import (
 )
 from lindrop.papers.mianjy2018 import convergence as figure_3
 from lindrop.papers.mianjy2018.convergence import (
-    averages,
     convergence,
     random_frame,
     summary,
     target,
 )
+from lindrop.papers.mianjy2018.figures import fig3
 
 OUTPUTS, INPUTS, NODES, ETA = 5, 4, 3, 0.1
 
@@ -250,14 +248,14 @@ def invented(final=1.01, bump=0.0, slower=1.0, left=0.0, runs=10):
     ],
 )
 def test_every_claim_can_be_refuted(curves, refuted):
-    found = [check.what for check in convergence_checks(curves) if not check.holds]
+    found = [check.what for check in fig3.checks(curves) if not check.holds]
     assert len(found) == len(refuted)
     assert all(map(str.startswith, found, refuted))
 
 
 @pytest.mark.parametrize("runs", [1, 4])
 def test_few_runs_say_nothing_about_how_the_variance_falls(runs):
-    found = convergence_checks(invented(bump=0.5, slower=5, runs=runs))
+    found = fig3.checks(invented(bump=0.5, slower=5, runs=runs))
     decided = {check.claim for check in found if np.isfinite(check.computed)}
     undecided = {check.claim for check in found if np.isnan(check.computed)}
     assert decided == {"fig3"}
@@ -267,7 +265,7 @@ def test_few_runs_say_nothing_about_how_the_variance_falls(runs):
 
 
 def test_a_variance_that_falls_in_the_end_alone_corrects_the_text():
-    found = convergence_checks(invented(bump=0.01, slower=2.4))
+    found = fig3.checks(invented(bump=0.01, slower=2.4))
     for claim in "section_6_monotone", "section_6_speed":
         assert verdict([check for check in found if check.claim == claim]) == Verdict.CORRECTED
 
@@ -277,7 +275,7 @@ def test_noise_around_a_falling_mean_is_no_rise():
     for seed in range(20):
         curves = invented()
         noise = np.random.default_rng(seed).normal(1, 0.1, len(curves))
-        found = convergence_checks(curves.assign(variance=curves["variance"] * noise))
+        found = fig3.checks(curves.assign(variance=curves["variance"] * noise))
         refuted += sum(not check.holds for check in found if "largest rise" in check.what)
     assert refuted <= 2
 
@@ -285,12 +283,12 @@ def test_noise_around_a_falling_mean_is_no_rise():
 def test_the_time_of_a_power_law_is_found_between_checkpoints():
     steps = np.array([0.0, 3, 30, 300])
     means = np.array([1 / (1 + steps), 2 / (1 + steps) ** 2, np.ones(4)])
-    np.testing.assert_allclose(equalised_after(steps, means), [9, np.sqrt(10) - 1, np.inf])
+    np.testing.assert_allclose(fig3.equalised_after(steps, means), [9, np.sqrt(10) - 1, np.inf])
 
 
 def test_the_figure_says_how_many_runs_it_shows():
     curves = invented(runs=3)
-    figure = draw_convergence(curves)
+    figure = fig3.draw(curves)
     assert len(figure.axes) == 8
     (legend,) = figure.legends
     texts = [text.get_text() for text in legend.get_texts()]
@@ -299,7 +297,7 @@ def test_the_figure_says_how_many_runs_it_shows():
 
 def test_the_figures_data_are_its_averages_and_the_final_gap():
     curves = invented()
-    data = averages(curves)
+    data = fig3.table(curves)
     assert len(data) == len(curves) / curves["run"].nunique()
     assert set(data["runs"]) == {curves["run"].nunique()}
     last = data.groupby(["width", "lam"]).last()

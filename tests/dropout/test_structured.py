@@ -20,9 +20,8 @@ from lindrop.dropout.samplers import (
     seed_keep_as_printed,
     seed_keep_of,
 )
-from lindrop.papers.pal2020 import block_masks, dropconnect, schemes
-from lindrop.papers.pal2020.checks.dropconnect import section_4_checks
-from lindrop.papers.pal2020.checks.schemes import scheme_checks
+from lindrop.papers.pal2020 import block_masks
+from lindrop.papers.pal2020.checks import dropconnect, schemes
 from lindrop.papers.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
 from lindrop.papers.pal2020.synthetic import Problem, synthetic, train
 
@@ -306,12 +305,12 @@ def test_the_synthetic_set():
         assert off.mean() == pytest.approx(together, abs=0.01)
 
 
-def all_checks():
-    return scheme_checks(7) + section_4_checks(7)
+def checks_of_masks():
+    return schemes.checks(7) + dropconnect.checks(7)
 
 
 def test_the_verdicts():
-    checks = all_checks()
+    checks = checks_of_masks()
     assert {check.claim for check in checks} == {
         *("lemma_2_1", "lemma_3_1", "corollary_3_2", "theorem_4_1", "corollary_4_2", "algorithm_1"),
         *("equation_13", "equation_15", "equation_16", "e11", "e16", "e18", "e19"),
@@ -328,7 +327,7 @@ def test_the_verdicts():
 
 def test_dropout_too_fails_with_the_mask_as_printed():
     """One coin for all nodes where r = 1."""
-    printed = [c for c in scheme_checks(7) if c.claim == "lemma_2_1" and c.form == PRINTED]
+    printed = [c for c in schemes.checks(7) if c.claim == "lemma_2_1" and c.form == PRINTED]
     assert len(printed) == 3
     assert not any(check.holds for check in printed)
 
@@ -347,11 +346,11 @@ def test_dropout_too_fails_with_the_mask_as_printed():
 )
 def test_a_wrong_formula_is_seen(name, claims, monkeypatch):
     """A tenth more makes every claim that rests on the formula fail, and no other."""
-    before = {(check.claim, check.what) for check in all_checks() if not check.holds}
+    before = {(check.claim, check.what) for check in checks_of_masks() if not check.holds}
     for module in (schemes, block_masks, dropconnect):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, a_tenth_more(getattr(module, name)))
-    after = {(check.claim, check.what) for check in all_checks() if not check.holds}
+    after = {(check.claim, check.what) for check in checks_of_masks() if not check.holds}
     assert {claim for claim, _ in after - before} == claims
 
 
@@ -372,6 +371,6 @@ def test_a_regulariser_that_keeps_the_rank_is_seen(monkeypatch):
 
     monkeypatch.setattr(dropconnect, "dropconnect_regulariser", decay)
     monkeypatch.setattr(dropconnect, "dropconnect_gradient", gradient)
-    rank, rise, _ = (c for c in section_4_checks(7) if c.claim == "section_4_low_rank")
+    rank, rise, _ = (c for c in dropconnect.checks(7) if c.claim == "section_4_low_rank")
     assert not rank.holds
     assert rise.holds

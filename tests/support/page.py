@@ -79,8 +79,7 @@ def a_run(folder):
     """What the script gets after a small run."""
     results = folder / "results"
     for paper, checks in CHECKS.items():
-        for claim in {check.claim for check in checks}:
-            write_checks(results / "experiments" / paper / f"{claim}.json", paper, claim, checks)
+        write_checks(results / "experiments" / paper / "checks.json", checks)
     write(results / "benchmarks" / "fit" / "demo" / "a.tsv", BENCHMARK.format(100, 20.5, 50))
     write(results / "benchmarks" / "fit" / "demo" / "b.tsv", BENCHMARK.format(1, 500.0, 3))
     write(results / "benchmarks" / "fast.tsv", BENCHMARK.format(0.1, "-", "NA"))
@@ -91,13 +90,14 @@ def a_run(folder):
         claims=[claims_file(folder / "claims", paper) for paper in CLAIMS],
         schema=REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml",
         captions=[write(folder / "pal2020_fig1.rst", "The ``gain`` of\n<b>it</b>.")],
-        paper=PUBLISHED,
+        checks=sorted(map(str, results.glob("experiments/*/*.json"))),
+        printed=PUBLISHED,
         templates=[str(TEMPLATES / "page.html.j2")],
     )
     titles = {str(file): f"Title of {file.stem}" for file in (*shown, table)}
     return SimpleNamespace(
         input=inputs,
-        params=SimpleNamespace(titles=titles, config=yaml.safe_dump(config)),
+        params=SimpleNamespace(titles=titles, deep={}, config=yaml.safe_dump(config)),
         output=[str(results / "report" / "index.html")],
         log=[str(folder / "page.log")],
     )
@@ -107,6 +107,6 @@ def made(folder):
     """The page of a small run."""
     job = a_run(folder)
     runpy.run_path(
-        str(REPOSITORY / "workflow" / "scripts" / "report_page.py"), init_globals={"snakemake": job}
+        str(REPOSITORY / "workflow" / "scripts" / "page.py"), init_globals={"snakemake": job}
     )
     return Path(job.output[0])

@@ -1,4 +1,7 @@
-"""A new model, and a new metric, by the steps of CONTRIBUTING.md in a copy of the project."""
+"""What CONTRIBUTING.md describes, done in a copy of the project, and how many files it takes.
+
+A model, a metric, a figure of a paper, and a paper.
+"""
 
 import json
 import re
@@ -9,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lindrop.claims.check_files import read_checks
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.papers.steck2020.models import FITTED
 from lindrop.ranking.metrics import METRICS
@@ -158,3 +162,185 @@ def test_a_metric_is_one_entry_and_may_be_what_tuning_goes_by(extension):
     assert "<th>plain Recall@2</th>" in shown
     assert "<th>gain in plain Recall@2</th>" in shown
     assert "'plain_recall@2': 'plain Recall@2'" in extension.python(ON_THE_PAGE % TABLE)
+
+
+FIGURE = '''"""Shrinkage of singular values by dropout: Theorem 3.6 of Mianjy 2018 for r = 1."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lindrop.claims.checks import Check, equal
+from lindrop.output.figures import panels
+
+
+def data(seed: int) -> pd.DataFrame:
+    """Singular values of a random M, and those of the best product for several λ."""
+    values = np.sort(np.random.default_rng(seed).exponential(size=5))[::-1]
+    return pd.concat(
+        pd.DataFrame({"lam": lam, "value": values, "best": shrunk(values, lam)})
+        for lam in (0.0, 0.5, 2.0)
+    )
+
+
+def shrunk(values: np.ndarray, lam: float) -> np.ndarray:
+    """One hidden node keeps the largest value alone, divided by 1 + λ."""
+    return np.where(values == values.max(), values / (1 + lam), 0.0)
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """A curve for every λ."""
+    figure, (axis,) = panels(1)
+    for lam, case in data.groupby("lam"):
+        axis.plot(case["value"], case["best"], "o", label=f"λ = {lam:g}")
+    axis.legend()
+    return figure
+
+
+def checks(data: pd.DataFrame) -> list[Check]:
+    """The largest value is divided by 1 + λ."""
+    largest = data.groupby("lam").first()
+    apart = (largest["value"] / largest["best"] - largest.index - 1).abs().max()
+    return [equal("shrinkage", "largest value over the best, less 1 + λ", apart)]
+'''
+CLAIM = """  shrinkage:
+    where: Theorem 3.6
+    kind: theorem
+    says: One hidden node keeps the largest singular value alone, divided by 1 + λ.
+    checks: [shrinkage]
+    tolerance: 1.0e-9
+    figures: [mianjy2018_shrinkage]
+"""
+FIGURE_TEST = """from lindrop.papers.mianjy2018.figures import shrinkage
+
+
+def test_the_check_holds_and_fails_of_other_values():
+    data = shrinkage.data(1)
+    assert all(check.holds for check in shrinkage.checks(data))
+    assert not any(check.holds for check in shrinkage.checks(data.assign(best=data["value"])))
+"""
+PAPERS_FILE = "workflow/lindrop/papers/catalogue.py"
+CLAIMS_FILE = "config/claims/mianjy2018.yaml"
+
+
+def test_a_figure_is_one_module_one_row_and_one_caption(extension):
+    extension.add("workflow/lindrop/papers/mianjy2018/figures/shrinkage.py", FIGURE)
+    row = '        "shrinkage": Figure("Theorem 3.6", "shrinkage", ("seed",)),\n'
+    extension.insert(PAPERS_FILE, row, before='    },\n    "pal2020": {')
+    extension.add("workflow/report/mianjy2018_shrinkage.rst", "Theorem 3.6 of Mianjy 2018.\n")
+    extension.insert(CLAIMS_FILE, CLAIM, before="\nerrata:")
+    extension.add("tests/papers/mianjy2018/test_shrinkage.py", FIGURE_TEST)
+    assert len(extension.files) == 5
+
+    output = snakemake(extension, "results/figures/mianjy2018_shrinkage.pdf")
+    assert rules_run(output) == ["mianjy2018_shrinkage"]
+    for end in ("png", "pdf", "csv"):
+        assert extension.project.path(f"results/figures/mianjy2018_shrinkage.{end}").exists()
+    drawn = pd.read_csv(extension.project.path("results/figures/mianjy2018_shrinkage.csv"))
+    assert drawn["lam"].unique().tolist() == [0, 0.5, 2]
+    file = extension.project.path("results/experiments/mianjy2018/shrinkage.json")
+    (check,) = read_checks(file)
+    assert (check.claim, check.verdict) == ("shrinkage", "holds")
+
+    extension.project.path("results/figures/mianjy2018_shrinkage.pdf").unlink()
+    for target in ("mianjy2018", "all"):
+        assert "mianjy2018_shrinkage" in rules_run(snakemake(extension, f"-n {target}"))
+    chosen = "figure or every_claim or shrinkage or holds"
+    tests = "tests/papers/mianjy2018/test_shrinkage.py tests/claims/test_assess.py"
+    assert int(re.search(r"(\d+) passed", extension.tests(tests, f"-k '{chosen}'"))[1]) > 5
+
+
+PATH = '''"""Path of ridge regression with one feature, the only figure."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lindrop.claims.checks import Check, at_most
+from lindrop.output.figures import panels
+
+
+def data() -> pd.DataFrame:
+    """The coefficient for every λ."""
+    lam = np.linspace(0, 5, 11)
+    return pd.DataFrame({"lam": lam, "coefficient": 1 / (1 + lam)})
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """The coefficient against λ."""
+    figure, (axis,) = panels(1)
+    axis.plot(data["lam"], data["coefficient"])
+    return figure
+
+
+def checks(data: pd.DataFrame) -> list[Check]:
+    """Whether the coefficient falls as λ grows."""
+    rise = data["coefficient"].diff().max()
+    return [at_most("path", "largest rise of the coefficient", rise, 0)]
+'''
+LIMITS = '''"""Ridge regression without a penalty."""
+
+import numpy as np
+
+from lindrop.claims.checks import Check, equal
+
+
+def checks(seed: int) -> list[Check]:
+    """Whether λ = 0 is least squares."""
+    x, y = np.random.default_rng(seed).normal(size=(2, 20))
+    ridge, least = (x @ y) / (x @ x + 0.0), np.linalg.lstsq(x[:, None], y)[0].item()
+    return [equal("no_penalty", "coefficient less that of least squares", ridge, least)]
+'''
+PAPER_CLAIMS = """title: On ridges
+authors: A. Author
+venue: Somewhere 2000
+claims:
+  path:
+    where: Figure 1
+    kind: figure
+    says: The coefficient falls as the penalty grows.
+    checks: [path]
+    tolerance: 0
+    figures: [ridge2000_path]
+  no_penalty:
+    where: Equation 1
+    kind: equation
+    says: Without a penalty it is least squares.
+    checks: [no_penalty]
+    tolerance: 1.0e-9
+errata: {}
+"""
+
+
+def test_a_paper_is_a_folder_its_claims_and_one_entry(extension):
+    folder = "workflow/lindrop/papers/ridge2000"
+    extension.add(f"{folder}/__init__.py", '"""The experiments of Ridge 2000, and its claims."""\n')
+    extension.add(f"{folder}/figures/path.py", PATH)
+    extension.add(f"{folder}/checks/limits.py", LIMITS)
+    extension.add("workflow/report/ridge2000_path.rst", "Figure 1 of Ridge 2000.\n")
+    extension.add("config/claims/ridge2000.yaml", PAPER_CLAIMS)
+    entry = '    "ridge2000": {\n        "path": Figure("Figure 1", "the path"),\n    },\n'
+    extension.insert(PAPERS_FILE, entry, before="}\n\n\ndef figure_module")
+    assert len(extension.files) == 6
+
+    jobs = rules_run(snakemake(extension, "ridge2000"))
+    assert sorted(jobs) == ["ridge2000", "ridge2000_checks", "ridge2000_page", "ridge2000_path"]
+    page = extension.project.path("results/report/ridge2000.html").read_text()
+    assert page.count('<tr class="claim">') == 2
+    assert re.findall(r'<figure id="(\w+)"', page) == ["ridge2000_path"]
+    assert "Figure 1 of Ridge 2000." in page
+    assert "Ridge 2000" in page
+    for name in ("checks", "path"):
+        file = extension.project.path(f"results/experiments/ridge2000/{name}.json")
+        assert all(check.holds for check in read_checks(file))
+
+    forced = "ridge2000_path ridge2000_checks"
+    planned = rules_run(snakemake(extension, f"-n all --forcerun {forced}"))
+    assert {*forced.split(), "scorecard", "index_page"} <= set(planned)
+    assert int(re.search(r"(\d+) passed", extension.tests("tests/claims/test_assess.py"))[1]) > 30
+
+    # a claim that is misspelt is told in one line
+    extension.replace("config/claims/ridge2000.yaml", "checks: [path]", "checks: [pathway]")
+    told = extension.project.fails("snakemake --cores 2 ridge2000 --configfile config/small.yaml")
+    assert "path.json: no claim in config/claims/ridge2000.yaml names path" in told
+    assert "Traceback" not in told

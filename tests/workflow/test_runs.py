@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 
 from lindrop.base.memory import RETRIED
+from lindrop.claims.check_files import read_checks
 from lindrop.linalg.gram import gram_matrix
+from lindrop.papers.catalogue import PAPERS
 from lindrop.papers.steck2020.models import DEEP, FITTED
 from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
+from support.checks import claims_of
 from support.configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from support.project import Project
 from support.repository import copy_project
@@ -53,13 +56,13 @@ def finished(tmp_path_factory):
 
 def test_the_scorecard_has_every_claim_and_says_what_is_right_instead(finished):
     card = pd.read_csv(finished.path("results/scorecard.csv")).fillna("")
-    assert set(card["paper"]) == {"steck2020", "mianjy2018", "pal2020", "pretorius2018"}
+    assert set(card["paper"]) == set(PAPERS)
     wrong = card["verdict"].isin(["corrected", "refuted"])
     assert wrong.sum() > 50
     assert (card.loc[wrong, "right"] != "").all()
     assert (card.loc[card["verdict"].str.startswith("not run"), "run"] != "").all()
     summary = finished.path("results/scorecard.md").read_text().splitlines()[2]
-    assert summary.startswith(f"{len(card)} claims of 4 papers: ")
+    assert summary.startswith(f"{len(card)} claims of {len(PAPERS)} papers: ")
     last = [summary, "All of it, figures and tables included: results/report/index.html"]
     assert "\n".join(last) in finished.first_output
     library = str(finished.path("workflow"))
@@ -72,6 +75,44 @@ def test_the_scorecard_has_every_claim_and_says_what_is_right_instead(finished):
 
 
 RUN_MINE = "snakemake --cores 2 --configfile config/mine.yaml"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_jobs_compute_every_check_that_a_claim_names_and_no_other(paper, finished):
+    """All but the checks of figures that only `make deep` makes, whose name is that of a claim."""
+    files = finished.path(f"results/experiments/{paper}").glob("*.json")
+    computed = {check.claim for file in files for check in read_checks(file)}
+    deep = {name for name, figure in PAPERS[paper].items() if figure.deep}
+    assert not computed & deep
+    assert computed | deep == set(claims_of(paper).checks)
+
+
+def claims_on(page):
+    return re.findall(r'<tr class="claim">', page)
+
+
+def figures_on(page):
+    return set(re.findall(r'<figure id="(\w+)"', page))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_of_a_paper_has_its_claims_and_figures_and_no_others(paper, finished):
+    output = finished.ok(f"{RUN_MINE} {paper}")
+    assert set(rules_run(output)) <= {f"{paper}_page", paper}
+    page = finished.path(f"results/report/{paper}.html").read_text()
+    assert len(claims_on(page)) == len(claims_of(paper).claims)
+    shown = {f"{paper}_{name}" for name, figure in PAPERS[paper].items() if not figure.deep}
+    assert figures_on(page) == shown
+
+
+def test_the_page_of_comparison_has_the_tables_and_no_claims(finished):
+    output = finished.ok(f"{RUN_MINE} compare")
+    assert set(rules_run(output)) <= {"compare_page", "compare"}
+    page = finished.path("results/report/compare.html").read_text()
+    assert not claims_on(page)
+    assert figures_on(page) == {"dataset_long_tails"}
+    for table in ("steck2020_table1", "steck2020_table1_datasets"):
+        assert f'id="{table}"' in page
 
 
 def test_own_data_become_a_table_of_every_model_and_every_figure(finished):
@@ -114,12 +155,12 @@ def test_a_grid_that_grows_reruns_its_model_alone(finished):
     assert {model for _, model in jobs} == {"edlae"}
 
 
-MODELS_TOLD = ["steck2020_experiments", "steck2020_table1", "scorecard", "report_page", "all"]
+MODELS_TOLD = ["steck2020_experiments", "steck2020_table1", "scorecard", "index_page", "all"]
 SLIM = ["tune", "fit", *MODELS_TOLD]
 ROW = [*SLIM, "steck2020_fig1_left"]  # which takes titles from the catalogue
 SHOWN = [*MODELS_TOLD, "steck2020_fig1_left"]
 FIGURES = ["dae_vs_wdae", "dynamics", "rates", "weight_norms", "checks"]
-RATES = [*(f"pretorius2018_{name}" for name in FIGURES), "scorecard", "report_page", "all"]
+RATES = [*(f"pretorius2018_{name}" for name in FIGURES), "scorecard", "index_page", "all"]
 EDITS = {
     "one model": ("lindrop/models/slim/coordinates.py", "z = 1", SLIM),
     "its row": ("lindrop/models/catalogue.py", ("warm=True", "warm=False"), ROW),
@@ -128,7 +169,7 @@ EDITS = {
     "a docstring": ("lindrop/models/slim/fit.py", ('"""', '"""Now: '), []),
     "a comment": ("lindrop/store/hdf5.py", "# why", []),
     "a paper's mathematics": ("lindrop/dropout/dynamics/rates.py", "z = 1", RATES),
-    "the page": ("lindrop/claims/maths.py", "z = 1", ["report_page", "all"]),
+    "the page": ("lindrop/claims/maths.py", "z = 1", ["index_page", "all"]),
 }
 
 
@@ -188,6 +229,32 @@ def test_the_experiments_at_the_papers_size_are_planned_without_any_data(project
     figure = "results/figures/mianjy2018_fig3.pdf"
     output = project.ok(f"snakemake -n --cores 8 {figure} --configfile config/dropout.yaml")
     assert rules_run(output) == ["mianjy2018_convergence", "mianjy2018_fig3"]
+
+
+FITS = {"gram", "spectrum", "tune", "fit", "tune_deep", "fit_deep"}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_target_of_a_paper_makes_nothing_of_another_one(paper, project):
+    planned = set(rules_run(project.ok(f"snakemake -n --cores 2 {paper}")))
+    of_papers = {rule for rule in planned for each in PAPERS if rule.split("_")[0] == each}
+    assert of_papers == {rule for rule in planned if rule.split("_")[0] == paper}
+    made = {f"{paper}_{name}" for name, figure in PAPERS[paper].items() if not figure.deep}
+    assert planned >= {paper, f"{paper}_page", f"{paper}_checks", *made}
+    if paper == "steck2020":
+        assert planned & FITS
+    else:
+        assert planned == of_papers
+
+
+def test_comparing_datasets_makes_nothing_of_a_paper_but_its_tables(project):
+    project.write("config/small.yaml", SMALL)
+    output = project.ok("snakemake -n --cores 2 compare --configfile config/small.yaml")
+    planned = set(rules_run(output))
+    tables = {"steck2020_table1", "steck2020_table1_datasets"}
+    assert {rule for rule in planned if rule.split("_")[0] in PAPERS} == tables
+    assert planned >= {"compare", "compare_page", "dataset_long_tails", "fit"}
+    assert "scorecard" not in planned
 
 
 def test_heavy_rules_take_every_core(project):

@@ -62,7 +62,7 @@ for page, papers in PAGES.items():
             **LIGHT,
         params:
             code=code("page.py"),
-            titles={file: shown[file] for file in shown if file in [*media, *deep]},
+            titles={str(file): shown[file] for file in shown if file in [*media, *deep]},
             deep={file: file_state(file) for file in [*deep, *deep_results(".json")]},
             benchmarks=real("<benchmarks>"),
             config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True),

@@ -3,42 +3,42 @@
 import numpy as np
 import pandas as pd
 import pytest
-from lindrop.papers.mianjy2018.landscape_checks import surface_checks, trace_checks
 
 from lindrop.dropout.objective import tied_gradient, tied_objective
-from lindrop.papers.mianjy2018 import landscapes
+from lindrop.papers.mianjy2018.figures import fig1, fig2
+from lindrop.papers.mianjy2018.landscape import M, optima
 from lindrop.store.curves import read_curves, write_curves
 
 
 @pytest.fixture(scope="module")
 def surfaces():
-    return landscapes.surfaces()
+    return fig1.data()
 
 
 @pytest.fixture(scope="module")
 def traces():
-    return landscapes.traces(1)
+    return fig2.data(1)
 
 
 def test_the_surface_is_the_objective(surfaces):
     for _, point in surfaces.sample(20, random_state=1).iterrows():
         u = np.array([[point["u1"], point["u2"]]])
-        assert point["f"] == pytest.approx(tied_objective(landscapes.M, u, point["lam"]))
+        assert point["f"] == pytest.approx(tied_objective(M, u, point["lam"]))
 
 
 @pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
 def test_the_marked_optima_are_stationary_and_lower_than_the_grid(surfaces, lam):
-    places = landscapes.optima(lam)
+    places = optima(lam)
     assert len(np.unique(places.round(9), axis=0)) == 4
     for place in places:
-        np.testing.assert_allclose(tied_gradient(landscapes.M, place[None], lam), 0, atol=1e-12)
+        np.testing.assert_allclose(tied_gradient(M, place[None], lam), 0, atol=1e-12)
     shown = surfaces.loc[surfaces["lam"] == lam, "f"]
     if len(shown):
-        assert tied_objective(landscapes.M, places[:1], lam) <= shown.min()
+        assert tied_objective(M, places[:1], lam) <= shown.min()
 
 
 def refuted(surfaces):
-    return [check.what for check in surface_checks(surfaces) if not check.holds]
+    return [check.what for check in fig1.checks(surfaces) if not check.holds]
 
 
 def test_the_caption_of_figure_1_holds(surfaces):
@@ -56,24 +56,24 @@ def test_the_caption_of_figure_1_does_not_hold_of_other_surfaces(surfaces):
 
 
 def test_runs_start_where_they_should_and_end_equalised_at_an_optimum(traces):
-    assert all(check.holds for check in trace_checks(traces))
+    assert all(check.holds for check in fig2.checks(traces))
     first = traces[traces["step"] == 0]
     assert len(first) == 6
     np.testing.assert_allclose(
-        first.loc[first["run"] == 0, ["u1", "u2"]], np.tile(landscapes.STARTS[0], (3, 1))
+        first.loc[first["run"] == 0, ["u1", "u2"]], np.tile(fig2.STARTS[0], (3, 1))
     )
     stopped = traces[traces["step"] < 100]
-    assert not any(check.holds for check in trace_checks(stopped))
+    assert not any(check.holds for check in fig2.checks(stopped))
 
 
 def test_a_seed_gives_the_same_traces(traces):
-    pd.testing.assert_frame_equal(traces, landscapes.traces(1))
+    pd.testing.assert_frame_equal(traces, fig2.data(1))
 
 
 def test_the_figures_mark_starts_and_optima(surfaces, traces):
-    top = landscapes.draw_surfaces(surfaces).axes
+    top = fig1.draw(surfaces).axes
     assert [axis.get_title() for axis in top[::2]] == ["λ = 0", "λ = 0.5", "λ = 2"]
-    for axis in landscapes.draw_traces(traces).axes:
+    for axis in fig2.draw(traces).axes:
         marked = [line for line in axis.lines if line.get_marker() in "ox"]
         assert sorted(len(line.get_xdata()) for line in marked) == [1, 1, 1, 1, 4]
 

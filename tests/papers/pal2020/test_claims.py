@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from lindrop.papers.pal2020.claims import CLAIMS
 
 from lindrop.claims.checks import CORRECTED
-from lindrop.claims.register import read_papers
 from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.dropout.k_support import rho_of, threshold
-from lindrop.papers.pal2020 import (
+from lindrop.papers.pal2020.checks import (
     capacity,
     characteristic,
     envelope,
@@ -16,11 +14,11 @@ from lindrop.papers.pal2020 import (
     operations,
     supplement,
 )
-from lindrop.papers.pal2020.checks import all_checks
 from lindrop.papers.pal2020.deep import data_of, shown_name
-from support.repository import REPOSITORY
+from support.checks import checks_of, claims_of, figures_of
 
 SEED = 2
+FIGURES = figures_of("pal2020")
 CORRECTED_CLAIMS = {
     *("equation_3", "lemma_2_1", "section_1_closed_form", "section_2_2_positive"),
     *("section_2_3_convexity", "section_2_3_full_rank", "theorem_2_3", "section_2_3_k_support"),
@@ -29,12 +27,12 @@ CORRECTED_CLAIMS = {
     *("equation_50", "equation_55"),
 }
 PARTS = (
-    capacity.capacity_checks,
-    envelope.envelope_checks,
-    supplement.supplement_checks,
-    networks.network_checks,
-    characteristic.characteristic_checks,
-    operations.operation_checks,
+    capacity.checks,
+    envelope.checks,
+    supplement.checks,
+    networks.checks,
+    characteristic.checks,
+    operations.checks,
 )
 WRONG = {
     *("section_2_2_positive", "section_2_3_full_rank", "section_2_3_k_support"),
@@ -66,12 +64,13 @@ def test_the_checks_are_those_of_their_seed(checks):
 
 @pytest.fixture(scope="module")
 def every_check():
-    return all_checks(SEED)
+    return checks_of("pal2020", SEED)
 
 
-def test_the_list_of_claims_is_that_of_the_checks(every_check):
-    assert set(CLAIMS) == {check.claim for check in every_check}
-    assert sorted(CLAIMS) == list(CLAIMS)
+def test_every_claim_has_a_check_and_every_check_a_claim(every_check, paper):
+    computed = {check.claim for check in every_check}
+    assert not computed & FIGURES
+    assert set(paper.checks) == computed | FIGURES
 
 
 @pytest.mark.parametrize(
@@ -104,16 +103,14 @@ def test_a_panel_tells_on_which_data_it_ran():
 
 @pytest.fixture(scope="module")
 def paper():
-    folder = REPOSITORY / "config" / "claims"
-    schema = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
-    return read_papers([folder / "pal2020.yaml"], schema)[0]
+    return claims_of("pal2020")
 
 
 def test_verdicts_without_figures(paper, every_check):
     decided = {
         claim.id: verdict([check for check in every_check if check.claim in claim.checks])
         for claim in paper.claims
-        if set(claim.checks) <= set(CLAIMS)
+        if set(claim.checks) <= {check.claim for check in every_check}
     }
     corrected = {name for name, of in decided.items() if of is Verdict.CORRECTED}
     assert set(decided.values()) == {Verdict.REPRODUCED, Verdict.CORRECTED}

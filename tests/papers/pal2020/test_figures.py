@@ -1,58 +1,38 @@
 """Short trainings: the tables, what is asked of them, and what the figures show."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
-from lindrop.papers.pal2020.curve_checks import (
-    dropblock_checks,
-    dropconnect_checks,
-    inputs_checks,
-    overlap_checks,
-)
-from lindrop.papers.pal2020.curves import (
-    dropblock_curves,
-    dropconnect_curves,
-    inputs_curves,
-    overlap_curves,
-    scheme_matrices,
-)
 
 from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.dropout.dropblock import fixed_objective
-from lindrop.papers.pal2020 import curves as module
 from lindrop.papers.pal2020.factors import mean_factor
-from lindrop.papers.pal2020.figures import (
-    draw_dropblock,
-    draw_dropconnect,
-    draw_inputs,
-    draw_overlap,
-    draw_schemes,
-)
+from lindrop.papers.pal2020.figures import dropconnect as on_inputs
+from lindrop.papers.pal2020.figures import fig1, fig3, fig4, fig5, fig6, schemes
 from lindrop.papers.pal2020.synthetic import synthetic
+from lindrop.papers.pal2020.trainings import MORE_KEEPS
 
 SEED, ITERATIONS = 4, 2000
 
 
 @pytest.fixture(scope="module")
 def dropblock():
-    return dropblock_curves(SEED, (0.3, 0.5), iterations=ITERATIONS)
+    return fig1.dropblock_curves(SEED, (0.3, 0.5), ITERATIONS)
 
 
 @pytest.fixture(scope="module")
 def dropconnect():
-    return dropconnect_curves(SEED, iterations=ITERATIONS)
+    return fig3.data(SEED, ITERATIONS)
 
 
 @pytest.fixture(scope="module")
 def inputs():
-    return inputs_curves(SEED, iterations=ITERATIONS)
+    return on_inputs.data(SEED, ITERATIONS)
 
 
 @pytest.fixture(scope="module")
 def overlap():
-    return overlap_curves(SEED, iterations=ITERATIONS)
+    return fig4.data(SEED, ITERATIONS)
 
 
 def failing(checks, whole=False):
@@ -65,7 +45,7 @@ def labels(axis):
 
 
 def test_dropblock_costs_what_lemma_2_1_says_and_reaches_the_minimum(dropblock):
-    checks = dropblock_checks("fig1", dropblock)
+    checks = fig1.checks(dropblock)
     assert len(checks) == 10
     undercut = {
         (f"last objective over the minimum of Theorem 2.7 as printed, less 1; θ = {keep:g}", form)
@@ -80,24 +60,22 @@ def test_dropblock_costs_what_lemma_2_1_says_and_reaches_the_minimum(dropblock):
 
 @pytest.mark.parametrize("factor", [0.97, 1.03])
 def test_an_objective_a_little_wrong_is_seen(dropblock, factor):
-    checks = dropblock_checks(
-        "fig1", dropblock.assign(deterministic=factor * dropblock["deterministic"])
-    )
+    checks = fig1.checks(dropblock.assign(deterministic=factor * dropblock["deterministic"]))
     assert not any(check.holds for check in checks if "Lemma 2.1" in check.what)
 
 
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 def test_a_wrong_minimum_is_seen(dropblock, factor):
     shifted = dropblock.assign(minimum=factor * dropblock["minimum"])
-    checks = [check for check in dropblock_checks("fig1", shifted) if check.form == CORRECTED]
+    checks = [check for check in fig1.checks(shifted) if check.form == CORRECTED]
     assert sum(not check.holds for check in checks) == 2
 
 
 def test_the_end_of_a_short_training_tells_nothing(dropblock, dropconnect, overlap):
     for checks_of, curves in (
-        (partial(dropblock_checks, "fig1"), dropblock),
-        (partial(dropconnect_checks, "fig3"), dropconnect),
-        (overlap_checks, overlap),
+        (fig1.checks, dropblock),
+        (fig3.checks, dropconnect),
+        (fig4.checks, overlap),
     ):
         ended, short = (checks_of(curves[curves["iteration"] <= n]) for n in (ITERATIONS, 1000))
         ends = [check for check in short if check.what.startswith("last objective")]
@@ -107,8 +85,8 @@ def test_the_end_of_a_short_training_tells_nothing(dropblock, dropconnect, overl
 
 
 def test_fresh_masks_change_no_training(dropblock, monkeypatch):
-    monkeypatch.setattr(module, "FRESH", 3)
-    other = dropblock_curves(SEED, (0.3, 0.5), iterations=100)
+    monkeypatch.setattr(fig1, "FRESH", 3)
+    other = fig1.dropblock_curves(SEED, (0.3, 0.5), 100)
     same = dropblock.merge(other, on=["keep", "iteration"], suffixes=("", "_other"))
     assert len(same) == 200
     np.testing.assert_array_equal(same["stochastic"], same["stochastic_other"])
@@ -117,14 +95,14 @@ def test_fresh_masks_change_no_training(dropblock, monkeypatch):
 
 def test_masks_of_blocks_of_another_size_are_seen(monkeypatch):
     """Trained with blocks of 25, held against the objective of blocks of 5."""
-    right = module.dropblock
+    right = fig1.dropblock
     other = right(50, 0.5, 25)
 
     def mixed(nodes, keep, block):
         return other._replace(characteristic=right(nodes, keep, block).characteristic)
 
-    monkeypatch.setattr(module, "dropblock", mixed)
-    checks = dropblock_checks("fig1", dropblock_curves(SEED, iterations=200))
+    monkeypatch.setattr(fig1, "dropblock", mixed)
+    checks = fig1.checks(fig1.data(SEED, 200))
     assert not checks[0].holds
 
 
@@ -149,7 +127,7 @@ def test_all_trainings_start_at_the_same_weights(dropblock, dropconnect):
 
 def test_theorem_4_1_misses_dropconnect_and_the_correction_does_not(dropconnect, inputs):
     printed = "loss under the mask over Theorem 4.1"
-    for checks in (dropconnect_checks("fig3", dropconnect), inputs_checks(inputs)):
+    for checks in (fig3.checks(dropconnect), on_inputs.checks(inputs)):
         assert all(check.holds for check in checks if check.form == CORRECTED)
         assert printed in {what for what, _ in failing(checks)}
     independent, correlated = (
@@ -160,7 +138,7 @@ def test_theorem_4_1_misses_dropconnect_and_the_correction_does_not(dropconnect,
 
 
 def test_overlapping_blocks_need_the_corrected_rate(overlap):
-    checks = overlap_checks(overlap)
+    checks = fig4.checks(overlap)
     assert len(checks) == 6
     wrong = (
         "last objective over the grid's, θ = 0.8, overlapping, printed θ′, with which a seed drops"
@@ -172,14 +150,37 @@ def test_overlapping_blocks_need_the_corrected_rate(overlap):
     )
 
 
+def test_every_figure_decides_the_claim_of_its_name(dropblock, dropconnect, inputs, overlap):
+    for claim, figure, curves in (
+        ("fig1", fig1, dropblock),
+        ("fig3", fig3, dropconnect),
+        ("fig4", fig4, overlap),
+        ("fig5", fig5, dropblock),
+        ("fig6", fig6, dropconnect),
+        ("dropconnect", on_inputs, inputs),
+    ):
+        assert {check.claim for check in figure.checks(curves)} == {claim}
+
+
+def test_figures_5_and_6_are_figures_1_and_3_at_other_rates(dropblock, dropconnect):
+    for more, first, curves in ((fig5, fig1, dropblock), (fig6, fig3, dropconnect)):
+        assert [check.what for check in more.checks(curves)] == [
+            check.what for check in first.checks(curves)
+        ]
+        assert more.draw is first.draw
+        assert sorted(set(more.data(SEED, 1)["keep"])) == list(MORE_KEEPS)
+    assert sorted(set(fig1.data(SEED, 1)["keep"])) == [0.5]
+    assert sorted(set(fig3.data(SEED, 1)["keep"])) == [0.5]
+
+
 def test_one_seed_gives_one_table():
-    tables = [dropconnect_curves(SEED, iterations=30) for _ in range(2)]
+    tables = [fig3.data(SEED, 30) for _ in range(2)]
     assert tables[0].equals(tables[1])
-    assert not tables[0].equals(dropconnect_curves(SEED + 1, iterations=30))
+    assert not tables[0].equals(fig3.data(SEED + 1, 30))
 
 
 def test_figures_1_and_5(dropblock):
-    figure = draw_dropblock(dropblock)
+    figure = fig1.draw(dropblock)
     assert len(figure.axes) == 4
     for (_, curve), (left, right) in zip(
         dropblock.groupby("keep"), np.reshape(figure.axes, (-1, 2)), strict=True
@@ -195,7 +196,7 @@ def test_figures_1_and_5(dropblock):
 
 
 def test_figures_3_and_6(dropconnect):
-    left, right = draw_dropconnect(dropconnect).axes
+    left, right = fig3.draw(dropconnect).axes
     assert len(labels(left)) == len(labels(right)) == 3
     connect = dropconnect[dropconnect["scheme"] == "DropConnect"]
     for line, column in zip(left.lines, ("stochastic", "printed", "deterministic"), strict=True):
@@ -205,7 +206,7 @@ def test_figures_3_and_6(dropconnect):
 
 
 def test_figure_4(overlap):
-    first, second = draw_overlap(overlap).axes
+    first, second = fig4.draw(overlap).axes
     assert len(labels(first)) == len(first.lines) == len(second.lines) == 4
     for axis, (_, case) in zip((first, second), overlap.groupby("keep"), strict=True):
         grid = case[case["scheme"] == "grid"]
@@ -213,7 +214,7 @@ def test_figure_4(overlap):
 
 
 def test_the_figure_of_correlated_inputs(inputs):
-    left, right = draw_inputs(inputs).axes
+    left, right = on_inputs.draw(inputs).axes
     assert len(labels(left)) == 3
     assert left.get_title(loc="left")
     assert right.get_title(loc="left")
@@ -228,11 +229,11 @@ def test_the_figure_of_correlated_inputs(inputs):
 
 
 def test_the_figure_of_characteristic_matrices():
-    matrices = scheme_matrices(SEED, nodes=10, draws=4000)
+    matrices = schemes.data(SEED, nodes=10, draws=4000)
     error = (matrices["exact"] - matrices["sampled"]).abs().groupby(matrices["scheme"]).max()
     assert len(error) == 4
     assert error.max() < 0.2
-    *axes, _ = draw_schemes(matrices).axes
+    *axes, _ = schemes.draw(matrices).axes
     for axis, (_, matrix) in zip(axes, matrices.groupby("scheme", sort=False), strict=True):
         image = axis.images[0].get_array()
         exact, sampled = (

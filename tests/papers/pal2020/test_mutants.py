@@ -6,7 +6,7 @@ import pytest
 from lindrop.dropout.dropblock import balanced_factors
 from lindrop.dropout.k_support import squared_norm_printed
 from lindrop.dropout.objective import lam_of
-from lindrop.papers.pal2020 import (
+from lindrop.papers.pal2020.checks import (
     capacity,
     characteristic,
     envelope,
@@ -17,12 +17,12 @@ from lindrop.papers.pal2020 import (
 
 SEED = 2
 PARTS = {
-    capacity: capacity.capacity_checks,
-    envelope: envelope.envelope_checks,
-    supplement: supplement.supplement_checks,
-    networks: networks.network_checks,
-    characteristic: characteristic.characteristic_checks,
-    operations: operations.operation_checks,
+    capacity: capacity.checks,
+    envelope: envelope.checks,
+    supplement: supplement.checks,
+    networks: networks.checks,
+    characteristic: characteristic.checks,
+    operations: operations.checks,
 }
 
 

@@ -2,38 +2,31 @@
 
 import numpy as np
 import pytest
-from lindrop.papers.pretorius2018.claims import CLAIMS
-from lindrop.papers.pretorius2018.curve_checks import (
-    dae_vs_wdae_checks,
-    dynamics_checks,
-    rates_checks,
-    weight_norms_checks,
-)
 from matplotlib.colors import to_hex
 
 from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.dropout.dynamics.modes import Mode
-from lindrop.papers.pretorius2018 import (
-    as_printed,
-    curves,
+from lindrop.papers.pretorius2018 import as_printed, paths, trainings, updates
+from lindrop.papers.pretorius2018.checks import (
     decaying_paths,
     fixed_points,
     mappings,
     noise,
     noise_and_decay,
     noisy_paths,
-    paths,
     rates,
-    updates,
 )
-from lindrop.papers.pretorius2018.checks import all_checks
-from lindrop.papers.pretorius2018.figures import (
-    draw_dae_vs_wdae,
-    draw_dynamics,
-    draw_rates,
-    draw_weight_norms,
-)
+from lindrop.papers.pretorius2018.figures import dae_vs_wdae as noise_beside_decay
+from lindrop.papers.pretorius2018.figures import dynamics as learning
+from lindrop.papers.pretorius2018.figures import rates as optimal_rates
+from lindrop.papers.pretorius2018.figures import weight_norms as norms
+from support.checks import checks_of, claims_of, figures_of
 
+FIGURES = {
+    *figures_of("pretorius2018"),
+    *("images_linear_ends", "supp_fig1_range", "relu_range"),
+    *("relu_ends", "relu_noise", "relu_inputs"),
+}
 WRONG_AS_PRINTED = {
     "section_a_loss",
     "section_b_coordinates",
@@ -54,27 +47,27 @@ WRONG_AS_PRINTED = {
 
 @pytest.fixture(scope="module")
 def checks():
-    return all_checks(1)
+    return checks_of("pretorius2018", 1)
 
 
 @pytest.fixture(scope="module")
 def dynamics():
-    return curves.dynamics(1)
+    return learning.data(1)
 
 
 @pytest.fixture(scope="module")
 def dae_vs_wdae():
-    return curves.dae_vs_wdae()
+    return noise_beside_decay.data()
 
 
 @pytest.fixture(scope="module")
 def rate_data():
-    return curves.rate_curves(), curves.rate_table()
+    return optimal_rates.data()
 
 
 @pytest.fixture(scope="module")
 def weight_norms():
-    return curves.weight_norms(1)
+    return norms.data(1)
 
 
 def failing(found, form):
@@ -86,15 +79,16 @@ def words_of_failing(found):
 
 
 def test_every_claim_has_a_check_and_every_check_a_claim(checks):
-    assert {check.claim for check in checks} == set(CLAIMS)
-    assert len(set(CLAIMS)) == len(CLAIMS)
+    computed = {check.claim for check in checks}
+    assert not computed & FIGURES
+    assert set(claims_of("pretorius2018").checks) == computed | FIGURES
     words = [(check.claim, check.form, check.what) for check in checks]
     assert len(set(words)) == len(words)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_is_wrong_as_printed_is_found_and_every_correction_holds(checks, seed):
-    found = checks if seed == 1 else all_checks(seed)
+    found = checks if seed == 1 else checks_of("pretorius2018", seed)
     assert failing(found, PRINTED) == WRONG_AS_PRINTED
     assert failing(found, CORRECTED) == set()
     assert {check.claim for check in found if check.form == CORRECTED} == WRONG_AS_PRINTED
@@ -109,7 +103,7 @@ def test_the_printed_exponent_is_right_for_an_eigenvalue_of_one_only(checks):
 def test_a_wrong_factor_of_the_noise_is_seen(monkeypatch):
     right = noise.expected_loss
     monkeypatch.setattr(noise, "expected_loss", lambda x, w1, w2, s2: right(x, w1, w2, 2 * s2))
-    assert failing(noise.noise_checks(1), CORRECTED) == {"section_a_loss"}
+    assert failing(noise.checks(1), CORRECTED) == {"section_a_loss"}
 
 
 def test_a_flow_without_noise_is_seen(monkeypatch):
@@ -117,15 +111,15 @@ def test_a_flow_without_noise_is_seen(monkeypatch):
     monkeypatch.setattr(
         noisy_paths, "flow", lambda mode, w1, w2: right(mode._replace(eps=0.0), w1, w2)
     )
-    found = noisy_paths.noisy_path_checks(1)
+    found = noisy_paths.checks(1)
     assert failing(found, PRINTED) >= {"section_b_updates", "section_b_product", "section_b_angle"}
 
 
 @pytest.mark.parametrize(
     ("module", "name", "part"),
     [
-        (noisy_paths, "noisy_updates", noisy_paths.noisy_path_checks),
-        (decaying_paths, "decaying_updates", decaying_paths.decaying_path_checks),
+        (noisy_paths, "noisy_updates", noisy_paths.checks),
+        (decaying_paths, "decaying_updates", decaying_paths.checks),
     ],
 )
 def test_other_updates_than_the_losses_descend_by_are_seen(monkeypatch, module, name, part):
@@ -146,7 +140,7 @@ def test_another_strength_in_the_matrix_is_seen():
 def test_weights_of_the_other_branch_are_seen(monkeypatch):
     right = noisy_paths.hyperbolic_weights
     monkeypatch.setattr(noisy_paths, "hyperbolic_weights", lambda *case: right(*case)[::-1])
-    found = noisy_paths.noisy_path_checks(1)
+    found = noisy_paths.checks(1)
     assert failing(found, CORRECTED) == {"section_b_coordinates"}
 
 
@@ -158,7 +152,7 @@ def test_a_closed_form_of_another_mode_is_seen(monkeypatch, strength):
         return right(mode._replace(**{strength: 1.001 * getattr(mode, strength)}), w1, w2, t)
 
     monkeypatch.setattr(paths, "trajectory", other)
-    noisy, decaying = noisy_paths.noisy_path_checks(1), decaying_paths.decaying_path_checks(1)
+    noisy, decaying = noisy_paths.checks(1), decaying_paths.checks(1)
     wrong = words_of_failing([*noisy, *decaying])
     assert any(("Bessel" if strength == "decay" else "stable form") in what for what in wrong)
 
@@ -167,7 +161,7 @@ def test_wrong_printed_formulas_are_seen(monkeypatch):
     right = noisy_paths.hyperbolic_time, decaying_paths.balanced_time
     monkeypatch.setattr(noisy_paths, "hyperbolic_time", lambda *case: 2 * right[0](*case))
     monkeypatch.setattr(decaying_paths, "balanced_time", lambda *case: 2 * right[1](*case))
-    noisy, decaying = noisy_paths.noisy_path_checks(1), decaying_paths.decaying_path_checks(1)
+    noisy, decaying = noisy_paths.checks(1), decaying_paths.checks(1)
     assert failing(noisy, PRINTED) == {"section_b_coordinates", "section_b_time"}
     assert "section_c_time" in failing(decaying, PRINTED)
 
@@ -176,7 +170,7 @@ def test_another_curvature_is_seen(monkeypatch):
     right = rates.curvature_of_path
     monkeypatch.setattr(rates, "curvature_of_path", lambda mode: 1.2 * right(mode))
     of_rates = {"section_d_maximum", "section_d_dae_rate", "section_d_wdae_rate"}
-    assert failing(rates.rate_checks(1), CORRECTED) == of_rates
+    assert failing(rates.checks(1), CORRECTED) == of_rates
 
 
 def test_rates_that_are_not_optimal_are_seen(monkeypatch):
@@ -187,7 +181,7 @@ def test_rates_that_are_not_optimal_are_seen(monkeypatch):
         lambda modes, found, *case: right(modes, found, *case) * (2 if len(found) == 1 else 1),
     )
     of_rates = {"section_d_dae_rate", "section_d_wdae_rate"}
-    assert failing(rates.rate_checks(1), CORRECTED) == of_rates
+    assert failing(rates.checks(1), CORRECTED) == of_rates
 
 
 def test_decays_that_are_no_equivalents_are_seen(monkeypatch):
@@ -196,9 +190,9 @@ def test_decays_that_are_no_equivalents_are_seen(monkeypatch):
 
     for module in (fixed_points, rates, noise_and_decay):
         monkeypatch.setattr(module, "equivalents", other)
-    assert failing(fixed_points.fixed_point_checks(1), CORRECTED) == {"section_e_equivalent"}
-    assert "section_d_same_curve" in failing(rates.rate_checks(1), PRINTED)
-    assert failing(noise_and_decay.abstract_checks(), PRINTED) == {"faster_than_decay"}
+    assert failing(fixed_points.checks(1), CORRECTED) == {"section_e_equivalent"}
+    assert "section_d_same_curve" in failing(rates.checks(1), PRINTED)
+    assert failing(noise_and_decay.checks(), PRINTED) == {"faster_than_decay"}
 
 
 def test_a_noise_that_ignores_less_is_seen(monkeypatch):
@@ -208,7 +202,7 @@ def test_a_noise_that_ignores_less_is_seen(monkeypatch):
         "trajectory",
         lambda mode, *case: right(mode._replace(eps=mode.eps / 2), *case),
     )
-    assert "ignored_directions" in failing(noise_and_decay.abstract_checks(), PRINTED)
+    assert "ignored_directions" in failing(noise_and_decay.checks(), PRINTED)
 
 
 def test_estimates_of_other_modes_are_seen(monkeypatch):
@@ -216,7 +210,7 @@ def test_estimates_of_other_modes_are_seen(monkeypatch):
     monkeypatch.setattr(
         mappings, "rotated_moment", lambda x, seen, vectors: right(x, seen, vectors[:, ::-1])
     )
-    assert "section_f_estimate" in failing(mappings.mapping_checks(1), PRINTED)
+    assert "section_f_estimate" in failing(mappings.checks(1), PRINTED)
 
 
 def test_paths_that_leave_the_range_are_seen(monkeypatch):
@@ -227,7 +221,7 @@ def test_paths_that_leave_the_range_are_seen(monkeypatch):
         return 1.1 * w1, w2
 
     monkeypatch.setattr(mappings, "trajectory", beyond)
-    assert failing(mappings.mapping_checks(1), CORRECTED) == {"section_f_range"}
+    assert failing(mappings.checks(1), CORRECTED) == {"section_f_range"}
 
 
 def test_the_printed_form_of_section_b_fails_late_where_the_stable_one_does_not():
@@ -239,30 +233,30 @@ def test_the_printed_form_of_section_b_fails_late_where_the_stable_one_does_not(
 
 
 def test_dynamics_lie_on_top_of_each_other(dynamics):
-    found = dynamics_checks(dynamics)
+    found = learning.checks(dynamics)
     assert len(found) == 6
     assert all(check.holds for check in found)
     shifted = dynamics.assign(w=dynamics["w"] + 0.02)
-    assert not any(check.holds for check in dynamics_checks(shifted))
+    assert not any(check.holds for check in learning.checks(shifted))
     starts = dynamics[dynamics["epoch"] == 0].groupby(["model", "eps"])[["w1", "w2"]]
     assert starts.ngroups == 5
-    assert starts.nunique().eq(curves.RUNS).all(axis=None)
-    assert dynamics[["w1", "w2"]].abs().max(axis=None) < curves.REACH
+    assert starts.nunique().eq(trainings.RUNS).all(axis=None)
+    assert dynamics[["w1", "w2"]].abs().max(axis=None) < trainings.REACH
 
 
 def test_the_figure_of_the_dynamics(dynamics):
-    figure = draw_dynamics(dynamics)
+    figure = learning.draw(dynamics)
     titles = [axis.get_title("left") for axis in figure.axes]
     assert titles[:3] == ["AE", "DAE, ε = 1", "DAE, ε = 5"]
     assert titles[4:] == ["WDAE, Nγ = 0.5", "WDAE, Nγ = 0.833"]
     for axis in (*figure.axes[:3], *figure.axes[4:]):
-        assert len(axis.lines) == 3 * curves.RUNS + 1
+        assert len(axis.lines) == 3 * trainings.RUNS + 1
     ae = dynamics[(dynamics["model"] == "AE") & (dynamics["run"] == 0)]
     np.testing.assert_array_equal(figure.axes[0].lines[0].get_ydata(), ae["w"])
 
 
 def test_weight_decay_is_slower_than_noise_and_its_printed_exponent_wrong(dae_vs_wdae):
-    found = dae_vs_wdae_checks(dae_vs_wdae)
+    found = noise_beside_decay.checks(dae_vs_wdae)
     assert words_of_failing(found) == [found[1].what]
     assert found[1].what.startswith("WDAE")
     assert found[1].form == PRINTED
@@ -270,11 +264,11 @@ def test_weight_decay_is_slower_than_noise_and_its_printed_exponent_wrong(dae_vs
     alike = dae_vs_wdae.drop(columns=["w"]).merge(
         dae_vs_wdae.loc[dae_vs_wdae["model"] == "DAE", ["lam", "eps", "epoch", "w"]]
     )
-    assert len(words_of_failing(dae_vs_wdae_checks(alike))) >= 3
+    assert len(words_of_failing(noise_beside_decay.checks(alike))) >= 3
 
 
 def test_the_figure_of_noise_and_decay(dae_vs_wdae):
-    *axes, colours = draw_dae_vs_wdae(dae_vs_wdae).axes
+    *axes, colours = noise_beside_decay.draw(dae_vs_wdae).axes
     assert colours.get_ylabel() == "ε"
     assert [len(axis.lines) for axis in axes] == [10] * 3 + [11] * 3
     example = axes[4].lines[-1].get_ydata()  # λ = 1, where the printed form is right
@@ -283,7 +277,7 @@ def test_the_figure_of_noise_and_decay(dae_vs_wdae):
 
 
 def test_printed_rates_make_noise_and_decay_one_curve(rate_data):
-    found = rates_checks(*rate_data)
+    found = optimal_rates.checks(rate_data)
     assert len(found) == 5
     assert [check.what for check in found if not check.holds] == [found[3].what]
     assert found[3].form == PRINTED
@@ -292,14 +286,14 @@ def test_printed_rates_make_noise_and_decay_one_curve(rate_data):
     assert printed["rate"].tolist() == pytest.approx([1 / 8, 1 / (2 + 2 / 3)])
     assert printed["steps"].nunique() == 1
 
-    assert curves.curvature_of_code(Mode(1.0, decay=0.5)) == 3
+    assert optimal_rates.curvature_of_code(Mode(1.0, decay=0.5)) == 3
     names = {"WDAE": "WDAE, public code", "WDAE, public code": "WDAE"}
-    exchanged = rates_checks(rate_data[0].replace({"model": names}), table)
+    exchanged = optimal_rates.checks((rate_data[0].replace({"model": names}), table))
     assert {found[1].what, found[2].what} <= set(words_of_failing(exchanged))
 
 
 def test_the_figure_of_the_rates(rate_data):
-    trajectories, differences, optimal, steps, _ = draw_rates(*rate_data).axes
+    trajectories, differences, optimal, steps, _ = optimal_rates.draw(rate_data).axes
     assert [len(axis.lines) for axis in (trajectories, differences)] == [20, 20]
     printed = np.array([line.get_ydata() for line in differences.lines[10:]])
     assert np.abs(printed).max() < 1e-12
@@ -310,31 +304,31 @@ def test_the_figure_of_the_rates(rate_data):
 
 
 def test_noise_keeps_what_decay_forgets(weight_norms):
-    found = weight_norms_checks(weight_norms)
+    found = norms.checks(weight_norms)
     assert len(found) == 7
     assert all(check.holds for check in found)
-    assert set(weight_norms["run"]) == set(range(curves.RUNS + 1))
+    assert set(weight_norms["run"]) == set(range(trainings.RUNS + 1))
     small = weight_norms[(weight_norms["run"] == 0) & (weight_norms["epoch"] == 0)]
     np.testing.assert_allclose(small[["w1", "w2"]], 0.01)
     exchanged = weight_norms.replace({"model": {"DAE": "WDAE", "WDAE": "DAE"}})
-    wrong = words_of_failing(weight_norms_checks(exchanged))
+    wrong = words_of_failing(norms.checks(exchanged))
     assert sum("falls as" in what for what in wrong) == 2
     assert any("last norm of a DAE over" in what for what in wrong)
 
 
 def test_the_figure_of_the_norms(weight_norms):
-    figure = draw_weight_norms(weight_norms)
-    planes, products, norms = (figure.axes[column::3] for column in range(3))
+    figure = norms.draw(weight_norms)
+    planes, products, sizes = (figure.axes[column::3] for column in range(3))
     assert [axis.get_title("left") for axis in planes] == ["DAE, ε = 0.1", "WDAE, Nγ = 0.0909"]
     labels = {text.get_text() for text in products[0].get_legend().get_texts()}
     assert {"from a small start", "from random starts", "gradient descent"} < labels
-    for axis in norms:
+    for axis in sizes:
         small, descent, *others, _ = axis.lines
         assert to_hex(small.get_color()) != to_hex(others[0].get_color())
         np.testing.assert_allclose(small.get_ydata(), descent.get_ydata(), atol=0.05)
 
 
 def test_a_seed_gives_the_same_table(dynamics, weight_norms):
-    assert curves.dynamics(1).equals(dynamics)
-    assert curves.weight_norms(1).equals(weight_norms)
-    assert not curves.weight_norms(2).equals(weight_norms)
+    assert learning.data(1).equals(dynamics)
+    assert norms.data(1).equals(weight_norms)
+    assert not norms.data(2).equals(weight_norms)

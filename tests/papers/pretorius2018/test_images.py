@@ -6,10 +6,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from lindrop.papers.pretorius2018.image_checks import half_learned, linear_checks, network_checks
-from lindrop.papers.pretorius2018.image_curves import final_mapping, network_curves
-from lindrop.papers.pretorius2018.image_figures import draw_linear, draw_networks
-from lindrop.papers.pretorius2018.linear_images import linear_curves
 
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress
@@ -17,6 +13,9 @@ from lindrop.claims.checks import CORRECTED
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.data.synthetic.images import amplitudes, natural_images
 from lindrop.papers.pretorius2018 import image_sets, networks
+from lindrop.papers.pretorius2018.figures import images_linear, relu, supp_fig1
+from lindrop.papers.pretorius2018.figures.images_linear import linear_curves
+from lindrop.papers.pretorius2018.figures.supp_fig1 import final_mapping, network_curves
 from lindrop.papers.pretorius2018.image_sets import (
     published_set,
     read_image_set,
@@ -25,6 +24,7 @@ from lindrop.papers.pretorius2018.image_sets import (
     write_image_set,
 )
 from lindrop.papers.pretorius2018.kinds import kinds
+from lindrop.papers.pretorius2018.learning import half_learned
 from lindrop.papers.pretorius2018.networks import network, source_of, train
 from lindrop.papers.pretorius2018.published import FINAL, SETTINGS, data_of
 from lindrop.store.training_run import read_run, resumed, write_run
@@ -266,34 +266,34 @@ OF_AUTHORS = {
 
 def test_checks_tell_which_noise_and_which_inputs_give_the_authors_values(curves):
     table = published_curves(curves)
-    found = network_checks("relu", table)
+    found = relu.checks(table)
     assert {claim: by_claim(found)[claim] for claim in OF_AUTHORS} == OF_AUTHORS
     wrong = [check.what.split("; ")[1] for check in found if "; " in check.what and not check.holds]
     assert wrong == ["DAE, noise of variance 2 (text)", "DAE, reconstructions of images"]
-    far = network_checks("relu", table.assign(mapping=table["mapping"] + 0.1))
+    far = relu.checks(table.assign(mapping=table["mapping"] + 0.1))
     assert {by_claim(far)[claim] for claim in OF_AUTHORS} == {Verdict.REFUTED}
 
 
 def test_another_training_says_nothing_of_the_authors_values(curves):
     table = published_curves(curves)
     for other in (curves["relu"], table.assign(paper=np.nan)):
-        found = by_claim(network_checks("relu", other))
+        found = by_claim(relu.checks(other))
         assert {found[claim] for claim in OF_AUTHORS} == {Verdict.NOT_RUN}
-    assert not set(OF_AUTHORS) & set(by_claim(network_checks("supp_fig1", curves["tanh"])))
+    assert not set(OF_AUTHORS) & set(by_claim(supp_fig1.checks(curves["tanh"])))
 
 
 def test_a_set_that_learned_nothing_yet_is_silent_where_another_of_its_kind_tells(curves):
     table = curves["tanh"].assign(data="published")
     unlearned = table.assign(images="others", mapping=0.001 * table["mapping"])
-    both = network_checks("supp_fig1", pd.concat([unlearned, table]))
-    alone = network_checks("supp_fig1", table)
+    both = supp_fig1.checks(pd.concat([unlearned, table]))
+    alone = supp_fig1.checks(table)
     assert [check for check in both if check.claim == "supp_fig1"] == [
         check for check in alone if check.claim == "supp_fig1"
     ]
     assert len([check for check in both if check.claim == "supp_fig1_range"]) == 4
-    assert by_claim(network_checks("supp_fig1", unlearned))["supp_fig1"] == Verdict.NOT_RUN
+    assert by_claim(supp_fig1.checks(unlearned))["supp_fig1"] == Verdict.NOT_RUN
     generated = pd.concat([unlearned, table.assign(data="synthetic")])
-    found = network_checks("supp_fig1", generated)
+    found = supp_fig1.checks(generated)
     assert {check.data for check in found if check.claim == "supp_fig1"} == {
         "published",
         "synthetic",
@@ -302,11 +302,15 @@ def test_a_set_that_learned_nothing_yet_is_silent_where_another_of_its_kind_tell
 
 
 def test_generated_images_decide_nothing_and_others_the_shape(linear):
-    found = linear_checks(linear)
+    found = images_linear.checks(linear)
     assert set(by_claim(found).values()) == {Verdict.NOT_RUN}
     assert {check.claim for check in found} == {"images_linear", "images_linear_ends"}
+
+    def verdict_of(data):
+        return by_claim(images_linear.checks(linear.assign(data=data)))["images_linear_ends"]
+
     for data, ends in (("other", Verdict.IN_SHAPE), ("published", Verdict.REPRODUCED)):
-        assert by_claim(linear_checks(linear.assign(data=data)))["images_linear_ends"] == ends
+        assert verdict_of(data) == ends
 
 
 # Tables, checks and figures
@@ -328,26 +332,24 @@ def test_the_table_of_networks(images, curves):
 
 
 def test_noise_slows_less_than_weight_decay(curves):
-    for activation, claim in (("tanh", "supp_fig1"), ("relu", "relu")):
-        checks = network_checks(claim, curves[activation])
+    for activation, figure, claim in (("tanh", supp_fig1, "supp_fig1"), ("relu", relu, "relu")):
+        checks = figure.checks(curves[activation])
         of_figure = [check for check in checks if check.claim == claim]
         assert len(of_figure) == 4
         assert all(check.holds for check in of_figure)
         assert {check.data for check in checks} == {"synthetic"}
     swapped = curves["relu"].replace({"kind": {"dae": "wdae", "wdae": "dae"}})
-    failed = [
-        what for (what, _), held in verdicts(network_checks("relu", swapped)).items() if not held
-    ]
+    failed = [what for (what, _), held in verdicts(relu.checks(swapped)).items() if not held]
     assert any("DAE / WDAE" in what for what in failed)
-    found = verdicts(network_checks("relu", curves["relu"]))
+    found = verdicts(relu.checks(curves["relu"]))
     assert found["smallest mapping", "as printed"]
     doubled = curves["relu"].assign(mapping=-2 * curves["relu"]["mapping"])
-    assert not verdicts(network_checks("relu", doubled))["smallest mapping", "as printed"]
+    assert not verdicts(relu.checks(doubled))["smallest mapping", "as printed"]
 
 
 def test_linear_networks_follow_the_theory_and_in_their_first_steps_its_steps(linear):
     assert linear.groupby(["kind", "mode"]).ngroups == 15
-    found = verdicts(linear_checks(linear))
+    found = verdicts(images_linear.checks(linear))
     assert len(found) == 3
     assert all(held for (_, form), held in found.items() if form == CORRECTED)
     assert found["12 modes at rest, largest distance to a fixed point", "as printed"]
@@ -375,16 +377,18 @@ def test_a_wrong_theory_is_seen(linear, column):
     )
     form = "as printed" if column == "theory" else "corrected"
     held = [
-        check.holds for check in linear_checks(late) if "half" in check.what and check.form == form
+        check.holds
+        for check in images_linear.checks(late)
+        if "half" in check.what and check.form == form
     ]
     assert held == [False]
     other = linear.assign(simulated=0.95 * linear["simulated"])
-    assert not linear_checks(other)[0].holds
+    assert not images_linear.checks(other)[0].holds
 
 
 def test_the_figure_of_linear_networks(linear):
     both = pd.concat([linear, linear.assign(images="others")])
-    axes = draw_linear(both).axes
+    axes = images_linear.draw(both).axes
     assert [axis.get_title("left").split(": ")[1] for axis in axes] == ["weight decay", "noise"] * 2
     for axis, kind in zip(axes, ("wdae", "dae") * 2, strict=True):
         labels = [text.get_text() for text in axis.get_legend().get_texts()]
@@ -396,7 +400,7 @@ def test_the_figure_of_linear_networks(linear):
 
 
 def test_the_figure_of_networks(curves):
-    (axis,) = draw_networks(curves["tanh"]).axes
+    (axis,) = supp_fig1.draw(curves["tanh"]).axes
     assert axis.get_title("left").startswith("synthetic images")
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["AE", "WDAE", "DAE, σ² = 1"]
@@ -409,7 +413,7 @@ def test_the_figure_of_networks(curves):
 
 
 def test_the_authors_values_are_marked(curves):
-    (axis,) = draw_networks(published_curves(curves)).axes
+    (axis,) = supp_fig1.draw(published_curves(curves)).axes
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["AE", "WDAE", "DAE, σ² = 1", "DAE, σ² = 1", "the authors' last values"]
     marks = [line.get_ydata()[0] for line in axis.lines if len(line.get_xdata()) == 1]

@@ -7,25 +7,27 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import yaml
-from lindrop.papers.steck2020.claims import CLAIMS, EXPERIMENTS
-from lindrop.papers.steck2020.cosine_checks import cosine_checks
-from lindrop.papers.steck2020.dataset_checks import dataset_checks, number, shared_entries
-from lindrop.papers.steck2020.rank_checks import Curves, rank_checks
 
 from lindrop.base.cost import Cost
-from lindrop.claims.check_files import write_all_checks
 from lindrop.claims.checks import CORRECTED, PRINTED
-from lindrop.claims.register import read_paper
 from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.data.split import Counts, Protocol
 from lindrop.models import tuning
-from lindrop.papers.steck2020 import admm_checks, full_rank_checks, layer_checks, theorem_checks
-from lindrop.papers.steck2020.checks import all_checks
-from lindrop.papers.steck2020.datasets import Dataset
+from lindrop.papers.steck2020.checks import admm, full_rank, layers, theorem
+from lindrop.papers.steck2020.datasets import (
+    Dataset,
+    dataset_checks,
+    number,
+    published_sets,
+    shared_entries,
+)
+from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
+from lindrop.papers.steck2020.similarity import cosine_checks
 from lindrop.papers.steck2020.table1_checks import ROWS, table1_checks
 from lindrop.ranking.metrics import METRICS
+from support.checks import checks_of, claims_of
 from support.repository import REPOSITORY
 
 WRONG_AS_PRINTED = {
@@ -33,15 +35,12 @@ WRONG_AS_PRINTED = {
     *("supplement_equation_4", "supplement_2_lambda", "supplement_2_3_probability"),
     *("supplement_3_updates", "e1", "e2", "e3", "e4", "e5", "e6"),
 }
-SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
-PAPER = read_paper(
-    REPOSITORY / "config" / "claims" / "steck2020.yaml", yaml.safe_load(SCHEMA.read_text())
-)
+PAPER = claims_of("steck2020")
 
 
 @pytest.fixture(scope="module")
 def checks():
-    return all_checks(seed=3)
+    return checks_of("steck2020", seed=3)
 
 
 def of(claim, checks):
@@ -53,9 +52,10 @@ def of(claim, checks):
 # Mathematics
 
 
-def test_every_claim_is_checked_and_written(checks, tmp_path):
-    write_all_checks([tmp_path / f"{claim}.json" for claim in CLAIMS], "steck2020", checks)
-    assert len(list(tmp_path.iterdir())) == len(CLAIMS) == len(set(CLAIMS))
+def test_every_claim_has_a_check_and_every_check_a_claim(checks):
+    computed, measured = ({check.claim for check in found} for found in (checks, experiments()))
+    assert not computed & measured
+    assert set(PAPER.checks) == computed | measured
 
 
 def test_what_holds_and_what_had_to_be_corrected(checks):
@@ -66,9 +66,9 @@ def test_what_holds_and_what_had_to_be_corrected(checks):
 
 
 def test_the_claims_follow_from_these_checks_and_are_as_strict_as_they_say(checks):
-    assert set(PAPER.checks) == {*CLAIMS, *EXPERIMENTS}
+    computed = {check.claim for check in checks}
     for claim in PAPER.claims:
-        if set(claim.checks) <= set(CLAIMS):
+        if set(claim.checks) <= computed:
             own = [check for name in claim.checks for check in of(name, checks)]
             wrong = WRONG_AS_PRINTED.intersection(claim.checks)
             assert verdict(own) == (Verdict.CORRECTED if wrong else Verdict.REPRODUCED)
@@ -79,42 +79,42 @@ def test_the_claims_follow_from_these_checks_and_are_as_strict_as_they_say(check
 
 
 def test_a_wrong_closed_form_fails_the_theorem_and_nothing_else(monkeypatch):
-    right = theorem_checks.emphasised_matrix
+    right = theorem.emphasised_matrix
     monkeypatch.setattr(
-        theorem_checks, "emphasised_matrix", lambda g, p, ridge, a, b: right(g, p, ridge, a, a)
+        theorem, "emphasised_matrix", lambda g, p, ridge, a, b: right(g, p, ridge, a, a)
     )
-    found = theorem_checks.theorem_checks(1)
+    found = theorem.checks(1)
     assert {check.claim for check in found if not check.holds} >= {"theorem"}
     assert all(check.holds for check in of("equation_3", found))
 
 
 def test_a_wrong_equation_6_fails_wherever_it_is_used(monkeypatch):
     monkeypatch.setattr(
-        theorem_checks,
+        theorem,
         "equation_6",
         lambda x, matrix, p, a, b: equation_6(x, matrix, p, a, b) + matrix[0, 0] ** 2,
     )
-    found = theorem_checks.theorem_checks(1)
+    found = theorem.checks(1)
     for claim in ("theorem", "section_4_equal", "section_4_full"):
         assert not all(check.holds for check in of(claim, found))
 
 
 def test_models_that_are_not_optimal_are_seen(monkeypatch):
-    right = full_rank_checks.noise
-    monkeypatch.setattr(full_rank_checks, "noise", lambda x, p: 1.01 * right(x, p))
-    found = full_rank_checks.full_rank_checks(1)
+    right = full_rank.noise
+    monkeypatch.setattr(full_rank, "noise", lambda x, p: 1.01 * right(x, p))
+    found = full_rank.checks(1)
     for claim in ("equation_5", "equation_8", "section_4_1_1_comparison"):
         assert not all(check.holds for check in of(claim, found))
 
 
 def test_the_recursion_and_the_corrected_solver_can_be_refuted(monkeypatch):
     monkeypatch.setattr(
-        layer_checks, "deep_dropout_objective_exact", layer_checks.deep_dropout_objective_printed
+        layers, "deep_dropout_objective_exact", layers.deep_dropout_objective_printed
     )
-    assert not any(check.holds for check in of("e6", layer_checks.layer_checks(1)))
-    monkeypatch.setattr(admm_checks, "ITERATIONS", 2)
+    assert not any(check.holds for check in of("e6", layers.checks(1)))
+    monkeypatch.setattr(admm, "ITERATIONS", 2)
     for claim in ("e3", "e4"):
-        corrected = [c for c in of(claim, admm_checks.admm_checks(1)) if c.form == CORRECTED]
+        corrected = [c for c in of(claim, admm.checks(1)) if c.form == CORRECTED]
         assert not all(check.holds for check in corrected)
 
 
@@ -295,6 +295,18 @@ def test_properties_of_the_data():
     assert failing(dataset_checks(NETFLIX, row, 3)) == {"section_6_disjoint"}
     assert verdict(of("table1_datasets", dataset_checks(ONE, PROPERTIES, 0))) == Verdict.NOT_RUN
     assert number("10 mil.") == 10
+
+
+def experiments():
+    """Every check of the experiments, of results as they might be in the paper."""
+    free = cosines([0.5] * 4, [0.6] * 4)
+    return [
+        published_sets([NETFLIX], 3),
+        *rank_checks(NETFLIX, left()),
+        *accuracy(),
+        *cosine_checks(NETFLIX, cosines([0.05, 0.2, 0.2, 0.2], [0.3] * 4), free),
+        *dataset_checks(NETFLIX, PROPERTIES | PRINTED_PROPERTIES, 0),
+    ]
 
 
 def test_entries_that_are_given_and_asked():

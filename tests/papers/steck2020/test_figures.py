@@ -19,7 +19,8 @@ from lindrop.models import tuning
 from lindrop.models.base import Fit, FullRank, LowRank, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
-from lindrop.papers.steck2020.figures.admm import Comparison, draw_solvers
+from lindrop.papers.steck2020.figures import admm, fig1_left
+from lindrop.papers.steck2020.figures.admm import Comparison
 from lindrop.papers.steck2020.figures.fig1_left import curves
 from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
 from lindrop.papers.steck2020.similarity import (
@@ -270,7 +271,7 @@ def test_curves_end_at_the_full_rank_model_they_tend_to():
     }
     assert list(data.loc[~data["converged"], ["curve", "rank"]].iloc[0]) == ["edlae", 10]
     four = pd.concat([data.assign(dataset=name) for name in "abcd"])
-    visible = [axis for axis in draw(four).axes if axis.axison]
+    visible = [axis for axis in fig1_left.draw(four).axes if axis.axison]
     assert [axis.get_title(loc="left") for axis in visible] == list("abcd")
 
 
@@ -338,5 +339,5 @@ def test_only_the_notebooks_admm_diverges_and_only_the_corrected_ones_find_the_o
     assert gap["corrected ADMM, automatic ω"].iloc[-1] < 1e-8
     assert gap["exact ALS"].iloc[-1] < 1e-8
     assert gap["exact ALS"].diff().max() < 1e-12, "monotone"
-    (axis,) = draw_solvers(data).axes
+    (axis,) = admm.draw(data).axes
     assert any("diverges" in text.get_text() for text in axis.texts)

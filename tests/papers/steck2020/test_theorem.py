@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from lindrop.models.full_rank import emphasised_matrix
+from lindrop.papers.steck2020.figures.theorem import draw
 from lindrop.papers.steck2020.theorem import (
     correlated_sample,
     deep_dropout_objective_exact,
     deep_dropout_objective_printed,
     deep_dropout_objective_sampled,
     deep_dropout_table,
-    draw_theorem,
     minimiser,
     moments,
     sampled_minimisers,
@@ -188,7 +188,7 @@ def test_the_table_and_the_figure():
     np.testing.assert_allclose(deep.loc[~several, "printed/exact"], 1, rtol=1e-12)
     assert np.all(deep.loc[several, "printed/exact"] < 0.99)
     curves = theorem_curves(3, rows=40, items=4, runs=2, epochs=[1, 4])
-    left, right = draw_theorem(curves, deep).axes
+    left, right = draw((curves, deep)).axes
     assert len(left.get_legend().get_texts()) == 5
     assert len(right.get_legend().get_texts()) == 5
 

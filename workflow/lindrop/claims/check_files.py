@@ -33,6 +33,8 @@ def read_checks(path: str | Path) -> list[Check]:
     """Checks of the file of one job; UserError if the file holds something else."""
     try:
         content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(content, list):
+            raise TypeError("no list")
         return [Check(**_read(line)) for line in content]
     except (ValueError, AttributeError, TypeError) as error:
         raise UserError(

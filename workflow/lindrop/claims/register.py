@@ -61,7 +61,7 @@ class Paper:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """Names of all check files of the paper, each once, claims before errata."""
+        """Ids of all checks that the paper's entries name, each once, claims before errata."""
         entries: tuple[Claim | Erratum, ...] = (*self.claims, *self.errata)
         return tuple(dict.fromkeys(name for entry in entries for name in entry.checks))
 

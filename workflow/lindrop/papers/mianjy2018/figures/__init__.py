@@ -1,1 +1,0 @@
-"""Figures of Mianjy 2018, one module each."""

@@ -1,1 +1,0 @@
-"""Figures of Pal 2020, one module each."""

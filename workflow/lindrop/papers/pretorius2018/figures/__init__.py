@@ -1,1 +1,0 @@
-"""Figures of Pretorius 2018, one module each."""

@@ -1,1 +1,0 @@
-"""Figures of Steck 2020, one module each."""
