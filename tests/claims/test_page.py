@@ -12,7 +12,7 @@ from lindrop.claims.evidence import asked, shown
 from lindrop.claims.media import caption_of, paper_of, pieces
 from lindrop.claims.page import duration
 from lindrop.claims.provenance import costs, provenance
-from lindrop.papers.steck2020.beside import beside
+from lindrop.papers.steck2020.table1_comparison import beside
 from support.page import PUBLISHED, SAYS, made
 
 

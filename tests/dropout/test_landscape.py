@@ -23,8 +23,15 @@ from lindrop.papers.mianjy2018.checks.geometry import (
     printed_bound,
     problems,
 )
-from lindrop.papers.mianjy2018.roots import STARTS, completeness, fingerprint, roots, tall
-from lindrop.papers.mianjy2018.saddles import no_saddles, strict_saddles
+from lindrop.papers.mianjy2018.critical_points import (
+    STARTS,
+    completeness,
+    fingerprint,
+    no_saddles,
+    roots,
+    strict_saddles,
+    tall,
+)
 
 LAM = 0.7
 

@@ -129,7 +129,7 @@ PLAIN = '''def plain_recall(gains: Floats, wanted: Counts, depth: int) -> Floats
 ENTRY = '    "plain_recall@2": Metric("plain Recall@2", partial(plain_recall, depth=2)),\n'
 ON_THE_PAGE = """-c '
 from lindrop.base.yaml_files import read_yaml
-from lindrop.papers.steck2020.beside import beside
+from lindrop.papers.steck2020.table1_comparison import beside
 published = read_yaml("config/paper_values/steck2020_table1.yaml")
 print(beside("%s.csv", published, {"small"}).metrics)'"""
 

@@ -3,7 +3,7 @@ from lindrop.papers.steck2020.models import FIGURE_MODELS, FITTED
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 EMPHASIS_MODELS = ["dropout_l2", "sampled_dropout", "edlae"]
-EXPERIMENTS = PAPERS_FOLDER / "steck2020" / "experiments.py"
+EXPERIMENTS = PAPERS_FOLDER / "steck2020" / "section_6.py"
 
 
 rule steck2020_table1_datasets:

@@ -10,7 +10,7 @@ from lindrop.claims.media import Figure, Table, caption_of
 from lindrop.claims.page import Content, generated, render
 from lindrop.claims.provenance import provenance
 from lindrop.claims.register import read_papers
-from lindrop.papers.steck2020.beside import beside
+from lindrop.papers.steck2020.table1_comparison import beside
 
 files, params = snakemake.input, snakemake.params
 captions = {Path(file).stem: Path(file) for file in files.captions}

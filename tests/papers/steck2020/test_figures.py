@@ -36,6 +36,8 @@ from lindrop.papers.steck2020.similarity import (
     similar_items,
     similarities,
 )
+from lindrop.papers.steck2020.figures.fig1_left import curves
+from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
 from lindrop.papers.steck2020.table1 import (
     COLUMNS,
     Column,

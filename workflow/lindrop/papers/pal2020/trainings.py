@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, Data, Form, equal
 from lindrop.dropout.samplers import Scheme, dropconnect_noise
 from lindrop.dropout.structured import (
     dropconnect_regulariser,
@@ -22,7 +22,6 @@ from lindrop.dropout.structured import (
     objective,
 )
 from lindrop.output.figures import COLOURS, page
-from lindrop.papers.pal2020.factors import mean_factor
 from lindrop.papers.pal2020.synthetic import Measure, Noise, Problem, synthetic, train
 
 BLOCK = 5  # the paper names a block size for its deep experiments only, this one
@@ -37,6 +36,8 @@ FAINT: dict[str, Any] = {"lw": 0.4, "alpha": 0.6}
 
 Run = tuple[Noise, Measure]  # how masks are drawn, and what is to be computed
 Runs = Callable[[float], dict[str, Run]]  # by name of the scheme, of θ
+
+STANDARD_ERRORS = 5
 
 
 def problem_of(seed: int, *, correlated: bool = False) -> Problem:
@@ -114,3 +115,18 @@ def last_objective(curve: pd.DataFrame) -> float:
     """The objective where training ends; not a number if it was too short to end anywhere."""
     settled = curve["iteration"].iloc[-1] >= SETTLED
     return float(curve["deterministic"].iloc[-1]) if settled else np.nan
+
+
+def mean_factor(
+    claim: str,
+    what: str,
+    factors: pd.Series,
+    telling: float,
+    form: Form = PRINTED,
+    data: Data = "none",
+) -> Check:
+    """Whether their mean is one; not a number where more than `telling` may be chance."""
+    tolerance = float(STANDARD_ERRORS * factors.std() / np.sqrt(len(factors)))
+    mean = factors.mean() if tolerance <= telling else np.nan
+    what = f"{what}; mean of {len(factors)} iterations; {STANDARD_ERRORS} standard errors"
+    return equal(claim, what, mean, 1, min(tolerance, telling), form, data)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.enumeration import outcomes
 from lindrop.models.base import Fit, LowRank, Training
-from lindrop.papers.steck2020.theorem import correlated_sample
+from lindrop.papers.steck2020.sampling import correlated_sample
 
 ROWS, ITEMS = 7, 5  # where every mask is enumerated
 USERS, FEATURES = 300, 20  # where models are fitted

@@ -11,7 +11,7 @@ from lindrop.dropout.landscape import Tied, critical_points, tied_hessian
 from lindrop.dropout.objective import keep_of, tied_gradient, tied_objective
 from lindrop.dropout.optimum import tied_optimal_value
 from lindrop.dropout.sgd import tied_dropout_sgd
-from lindrop.papers.mianjy2018.saddles import SAME, no_saddles, strict_saddles
+from lindrop.papers.mianjy2018.critical_points import SAME, no_saddles, strict_saddles
 
 VALUES = np.array([1.0, 0.7, 0.45, 0.2])  # of M
 NODES = 2

@@ -27,8 +27,14 @@ from lindrop.dropout.objective import (
 )
 from lindrop.dropout.optimum import effective_rank, solve_tied, tied_optimal_value
 from lindrop.papers.mianjy2018.checks.autoencoders import INDEFINITE
-from lindrop.papers.mianjy2018.roots import descent_check, root_checks
-from lindrop.papers.mianjy2018.saddles import SAME, STRICT, no_saddles, strict_saddles
+from lindrop.papers.mianjy2018.critical_points import (
+    SAME,
+    STRICT,
+    descent_check,
+    no_saddles,
+    root_checks,
+    strict_saddles,
+)
 
 SHAPES = (5, 4), (6, 3)  # d, r
 LAMS = 0.2, 1.0, 3.0, 10.0, 100.0

@@ -4,16 +4,34 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import CORRECTED, Check, at_least, equal, relative_distance
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import (
+    CORRECTED,
+    PRINTED,
+    Check,
+    Form,
+    at_least,
+    at_most,
+    equal,
+    relative_distance,
+)
 from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
-from lindrop.dropout.equalise import equalised, equalised_factors
-from lindrop.dropout.multistart import minima
-from lindrop.dropout.objective import importance, squared_norms
-from lindrop.dropout.optimum import optimal_value, shrunk, top_singular
-from lindrop.papers.mianjy2018.bias import bias_checks
+from lindrop.dropout.equalise import equalised, equalised_factors, universal_equalizer
+from lindrop.dropout.multistart import descents, minima
+from lindrop.dropout.objective import importance, objective, path_regulariser, squared_norms
+from lindrop.dropout.optimum import (
+    Spectrum,
+    effective_rank,
+    optimal_value,
+    shrunk,
+    threshold,
+    tied_optimal_value,
+    top_eigen,
+    top_singular,
+)
 from lindrop.papers.mianjy2018.problems import (
     COLUMNS,
+    LAMBDAS,
     PRODUCT,
     ROWS,
     SETTINGS,
@@ -27,6 +45,11 @@ from lindrop.papers.mianjy2018.problems import (
 
 PAIRS = 20
 
+PATH_STARTS = 2
+NODES = 4  # a power of two: so equalisers are at hand that Algorithm 2 does not make
+REPEATS = 10
+ZERO = 1e-3  # a singular value that small beside the largest
+
 
 def checks(seed: int) -> list[Check]:
     """Every check of this file."""
@@ -37,7 +60,9 @@ def checks(seed: int) -> list[Check]:
         *_theorem_3_3(rotations),
         *_theorem_3_4(cases, rotations),
         *_theorem_3_6(cases),
-        *bias_checks(cases, rotations),
+        *_contribution_1(cases, rotations),
+        *_contribution_2(rotations),
+        *_remark_3_5(cases),
     ]
 
 
@@ -116,3 +141,111 @@ def _theorem_3_6(cases: list[Case]) -> list[Check]:
         rho = effective_rank_printed(singular, r)
         printed.append(value_at_rank(m, singular, r, lam, rho) / ends[0].value - 1)
     return optimum_checks("theorem_3_6", values, products, printed)
+
+
+def _contribution_1(cases: list[Case], rng: np.random.Generator) -> Iterator[Check]:
+    ratios = [
+        least / path_regulariser(case.best.u, case.best.v)
+        for case in cases
+        for least in least_path_regularisers(case.best.u @ case.best.v.T, case.r, rng)
+    ]
+    what = (
+        f"least ψ₂ of {len(ratios)} families of factorisations of the optimal UV' / the optimum's"
+    )
+    yield equal("contribution_1", f"{what}, smallest", min(ratios), 1, PRODUCT)
+    yield equal("contribution_1", f"{what}, largest", max(ratios), 1, PRODUCT)
+
+
+def least_path_regularisers(product: Matrix, r: int, rng: np.random.Generator) -> Iterator[float]:
+    """Least ψ₂ that L-BFGS finds over (U, V) with UV' = product, in every family of these.
+
+    With factors P and Q of full rank, all are U = (P, X, 0)A and V = (Q, 0, Y)A⁻ᵀ: A mixes the
+    nodes, of which X and Y share those that the rank leaves over.
+    """
+    left, values, right = np.linalg.svd(product)
+    rank = int(np.count_nonzero(values > ZERO * values[0]))
+    p, q = (np.sqrt(values[:rank]) * side for side in (left[:, :rank], right[:rank].T))
+    for shared in range(r - rank + 1):
+        yield _least_path_regulariser(p, q, (shared, r - rank - shared), rng)
+
+
+def _least_path_regulariser(
+    p: Matrix, q: Matrix, widths: tuple[int, int], rng: np.random.Generator
+) -> float:
+    """Of the family whose X and Y have so many columns."""
+    rank = p.shape[1]
+    r = rank + sum(widths)
+    u_nodes = slice(rank, rank + widths[0])
+    v_nodes = slice(rank + widths[0], r)
+    sizes = np.cumsum((r * r, len(p) * widths[0], len(q) * widths[1]))
+
+    def value_and_slope(flat: Vector) -> tuple[float, Vector]:
+        mix, x, y = np.split(flat, sizes[:-1])
+        mix = mix.reshape(r, r)
+        back = np.linalg.inv(mix).T
+        for_u, for_v = np.zeros((len(p), r)), np.zeros((len(q), r))
+        for_u[:, :rank], for_u[:, u_nodes] = p, x.reshape(len(p), -1)
+        for_v[:, :rank], for_v[:, v_nodes] = q, y.reshape(len(q), -1)
+        u, v = for_u @ mix, for_v @ back
+        by_u, by_v = 2 * u * squared_norms(v), 2 * v * squared_norms(u)
+        by_mix = for_u.T @ by_u - back @ (for_v.T @ by_v).T @ back
+        by_x, by_y = (by_u @ mix.T)[:, u_nodes], (by_v @ back.T)[:, v_nodes]
+        slope = np.concatenate([part.ravel() for part in (by_mix, by_x, by_y)])
+        return float(squared_norms(u) @ squared_norms(v)), slope
+
+    return float(np.sqrt(descents(value_and_slope, sizes[-1], PATH_STARTS, rng)[0][0]))
+
+
+def _contribution_2(rng: np.random.Generator) -> Iterator[Check]:
+    """The conditions of Theorems 2.3 and 2.4, and of 3.4 and 3.6, suffice, with the right ρ."""
+    forms: tuple[tuple[Form, str], ...] = ((PRINTED, "printed"), (CORRECTED, "corrected"))
+    problems = [(rng.normal(size=(ROWS, COLUMNS)), lam) for lam in LAMBDAS for _ in range(REPEATS)]
+    for form, name in forms:
+        free, tied = (
+            max(abs(excess(m, lam, form, rng)) for m, lam in problems)
+            for excess in (_excess, _tied_excess)
+        )
+        what = f"{len(problems)} weights that meet the conditions, {name} ρ: |f / least − 1|"
+        yield equal("contribution_2", what, free, 0, VALUE, form)
+        yield equal("contribution_2", f"tied weights, {what}", tied, 0, VALUE, form)
+
+
+def _excess(m: Matrix, lam: float, form: Form, rng: np.random.Generator) -> float:
+    """f of random factors with jointly equal norms and R = (λ/r)‖UV'‖_*², over its least value."""
+    spectrum = top_singular(m, NODES)
+    q, scale = random_equalizer(rng), rng.uniform(0.5, 2, NODES)
+    u, v = (side @ q for side in _balanced(spectrum, lam, form))
+    return objective(m, u * scale, v / scale, lam) / optimal_value(m, NODES, lam) - 1
+
+
+def _tied_excess(m: Matrix, lam: float, form: Form, rng: np.random.Generator) -> float:
+    """The same of an equalised U."""
+    square = m.T @ m
+    u = _balanced(top_eigen(square, NODES), lam, form)[0] @ random_equalizer(rng)
+    return objective(square, u, u, lam) / tied_optimal_value(square, NODES, lam) - 1
+
+
+def _balanced(spectrum: Spectrum, lam: float, form: Form) -> tuple[Matrix, Matrix]:
+    """Factors of the shrunk matrix with diagonal Gram matrices."""
+    left, values, right = spectrum
+    printed = form == PRINTED
+    rho = effective_rank_printed(values, NODES) if printed else effective_rank(values, NODES, lam)
+    kept = np.maximum(values - threshold(values, NODES, lam, rho), 0)
+    return left * np.sqrt(kept), right * np.sqrt(kept)
+
+
+def random_equalizer(rng: np.random.Generator) -> Matrix:
+    """Of every matrix with orthogonal columns (Remark 5.2), whatever their order and signs."""
+    signs = rng.choice((-1.0, 1.0), NODES)
+    return np.asarray((universal_equalizer(NODES) * signs)[rng.permutation(NODES)])
+
+
+def _remark_3_5(cases: list[Case]) -> Iterator[Check]:
+    """Of the problems that have nodes enough for M's rank."""
+    products = [case.best.u @ case.best.v.T for case in cases if case.r == max(WIDTHS)]
+    ranks = [int(np.linalg.matrix_rank(product, rtol=ZERO)) for product in products]
+    rise = max(np.diff(ranks))
+    yield at_most("remark_3_5", "largest rise of the optimum's rank with λ", rise, 0)
+    what = "ranks that the optimum loses from the smallest λ to the largest"
+    yield at_least("remark_3_5", what, ranks[0] - ranks[-1], 1)
+    yield at_most("remark_3_5", "rank of the optimum at the largest λ, M's being 5", ranks[-1], 4)

@@ -2,28 +2,27 @@
 
 from collections.abc import Iterator
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 
-from lindrop.base.arrays import Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import Check, at_most, equal
-from lindrop.output.figures import page
-from lindrop.papers.mianjy2018.landscape import (
-    LEVELS,
-    POINTS,
-    REACH,
-    M,
-    draw_levels,
-    draw_optima,
-    landscape,
-)
+from lindrop.dropout.optimum import solve_tied
+from lindrop.output.figures import COLOURS, page
 
 SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # the paper's values are not legible in it: none, middle, large
 RIM = 5.0  # of the drawn surfaces, above f(0) = 4
+
+M = np.array([[2.0]])
+REACH, POINTS = 1.8, 73  # of the grid along u₁ and u₂
 GRID = 2 * REACH / (POINTS - 1)  # its spacing
+MARK: dict[str, Any] = {"ms": 5, "mec": "k", "mew": 0.6, "zorder": 6}
+LEVELS = 0.02, 0.1, 0.3, 0.7, 1.3, 2.2, 3.5, 6, 10  # of f − min f
 
 
 def data() -> pd.DataFrame:
@@ -118,3 +117,34 @@ def _minima_checks(lam: float, local: pd.DataFrame) -> Iterator[Check]:
         yield equal("fig1", f"{where}: their number", len(local), 4)
         yield equal("fig1", f"{where}: difference of their f", np.ptp(local["f"]))
         yield at_most("fig1", f"{where}: largest ||u₁| − |u₂||", uneven, GRID)
+
+
+def landscape(u_1: Matrix, u_2: Matrix, lam: float) -> Matrix:
+    """f(u₁, u₂)."""
+    return np.asarray((M.item() - u_1**2 - u_2**2) ** 2 + lam * (u_1**4 + u_2**4))
+
+
+def optima(lam: float) -> Matrix:
+    """The optimum of Theorem 2.4 under all changes of sign: rows (u₁, u₂)."""
+    best = np.abs(solve_tied(M, 2, lam))
+    return np.array(list(product((1, -1), repeat=2))) * best
+
+
+def draw_levels(axis: Axes, lam: float) -> None:
+    """Level sets of f above its least value."""
+    ticks = np.linspace(-REACH, REACH, 4 * POINTS)
+    u_1, u_2 = np.meshgrid(ticks, ticks)
+    f = landscape(u_1, u_2, lam)
+    axis.contour(u_1, u_2, f - f.min(), levels=LEVELS, cmap="Greys_r", linewidths=0.6, alpha=0.8)
+    axis.set(xlabel="$u_1$", ylabel="$u_2$", aspect="equal")
+    axis.grid(False)
+
+
+def draw_optima(axis: Axes, lam: float) -> None:
+    """The global optima: four points, or the circle of λ = 0."""
+    if lam == 0:
+        angle = np.linspace(0, 2 * np.pi, 200)
+        radius = np.sqrt(M.item())
+        axis.plot(radius * np.cos(angle), radius * np.sin(angle), color=COLOURS[2], lw=1.8)
+    else:
+        axis.plot(*optima(lam).T, "o", color=COLOURS[2], label="optimum", **MARK)

@@ -11,7 +11,7 @@ from lindrop.dropout.objective import keep_of, tied_objective
 from lindrop.dropout.optimum import tied_optimal_value
 from lindrop.dropout.sgd import tied_dropout_sgd
 from lindrop.output.figures import COLOURS, panels
-from lindrop.papers.mianjy2018.landscape import MARK, M, draw_levels, draw_optima
+from lindrop.papers.mianjy2018.figures.fig1 import MARK, M, draw_levels, draw_optima
 
 TRACE_LAMBDAS = 0.1, 0.5, 1.0
 STARTS = np.array([[[1.55, 0.25]], [[-0.2, -1.65]]])  # (u₁, u₂), far from the diagonals

@@ -4,15 +4,20 @@ Every mask of a small network is enumerated, so a formula has to agree to roundi
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal, relative_distance
+from lindrop.dropout.dropblock import fixed_objective
+from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.samplers import (
     Scheme,
     characteristic_of,
     dropblock,
     dropout,
+    gaussian_noise,
     overlapping_dropblock,
     seed_keep_as_printed,
     seed_keep_of,
@@ -25,7 +30,6 @@ from lindrop.dropout.structured import (
     objective,
     regulariser,
 )
-from lindrop.papers.pal2020.block_masks import block_mask_checks
 from lindrop.papers.pal2020.enumeration import (
     KEEP,
     ROUNDING,
@@ -35,20 +39,27 @@ from lindrop.papers.pal2020.enumeration import (
     mean_loss,
     small_net,
 )
+from lindrop.papers.pal2020.synthetic import Noise, synthetic
 
 NODES, BLOCK = 6, 2
+
+CLAIM = "section_3_characteristic"
+DRAWS, DRAWS_AT_ONCE = 1000, 100
+STANDARD_ERRORS = 5
 
 
 def checks(seed: int) -> list[Check]:
     nodes, law = np.random.default_rng(seed).spawn(2)
     net = small_net(nodes, NODES)
     return [
-        *block_mask_checks(net),
+        *_lemma_2_1(net),
+        *_e11(net),
         *_algorithm_1(net),
         *_lemma_3_1(net, law),
         *_equations(net),
         *_corollary_3_2(net),
         *_e19(),
+        *_characteristic(seed),
     ]
 
 
@@ -139,3 +150,86 @@ def _e19() -> Iterator[Check]:
     error = np.abs(characteristic_of(*every_mask(scheme)) - scheme.characteristic).max()
     what = "c̄_ij = θ^{−(1 − |i − j|/r)₊} − 1 less that of all masks"
     yield equal("e19", what, error, 0, 1e-11, CORRECTED)
+
+
+def _lemma_2_1(net: Net) -> Iterator[Check]:
+    """Also with the mask that Eqs. 3 and 4 print (E11)."""
+    nodes = net.u.shape[1]
+    for block in (1, BLOCK, 3):
+        what = f"Eqs. 4 and 5, d = {nodes}, r = {block}" + (", dropout" if block == 1 else "")
+        formula = fixed_objective(net.y, net.x, net.u, net.v, block, KEEP)
+        masks: list[tuple[str, int, Form]] = [
+            ("diag(w) ⊗ I_{d/r}, w of r entries", nodes // block, PRINTED),
+            ("diag(w) ⊗ I_r, w of d/r entries", block, CORRECTED),
+        ]
+        for mask, size, form in masks:
+            mean = _mean_over(net, *_kronecker_masks(nodes // size, size))
+            yield agree("lemma_2_1", f"{what}, {mask}", formula, mean, form)
+
+
+def _kronecker_masks(coins: int, size: int) -> tuple[Matrix, Vector]:
+    """The diagonal of diag(w) ⊗ I in full, a row for every w, and how probable it is."""
+    kept, probabilities = outcomes(coins, KEEP)
+    masks = np.stack([np.kron(np.diag(w), np.eye(size)).diagonal() for w in kept])
+    return masks, probabilities
+
+
+def _mean_over(net: Net, masks: Matrix, probabilities: Vector) -> float:
+    return mean_loss(net, net.hidden, masks / KEEP, probabilities)
+
+
+def _e11(net: Net) -> Iterator[Check]:
+    """Each Kronecker product that Eq. 3 may mean."""
+    nodes, blocks = net.u.shape[1], net.u.shape[1] // BLOCK
+    formula = fixed_objective(net.y, net.x, net.u, net.v, BLOCK, KEEP)
+    readings: list[tuple[str, int, int, Form]] = [
+        ("diag(w) ⊗ I_{d/r}, w of d/r entries", blocks, blocks, PRINTED),
+        ("diag(w) ⊗ I_{d/r}, w of r entries", BLOCK, blocks, PRINTED),
+        ("diag(w) ⊗ I_r, w of d/r entries", blocks, BLOCK, CORRECTED),
+    ]
+    for what, coins, size, form in readings:
+        masks, probabilities = _kronecker_masks(coins, size)
+        of = f"{what}, d = {nodes}, r = {BLOCK}"
+        yield equal("e11", f"rows of {of}", masks.shape[1], nodes, 0, form)
+        if masks.shape[1] == nodes:
+            mean = _mean_over(net, masks, probabilities)
+            yield agree("e11", f"Eqs. 4 and 5 with {of}", formula, mean, form)
+
+
+def _characteristic(seed: int) -> list[Check]:
+    nodes, drawn = np.random.default_rng(seed).spawn(2)
+    return [*_two_sided(small_net(nodes, NODES)), *_sampled(drawn)]
+
+
+def _two_sided(net: Net) -> Iterator[Check]:
+    """Masks of zeros and ones, and noise of the same C̄ that takes 2d values, each as likely."""
+    scheme = overlapping_dropblock(NODES, KEEP, BLOCK)
+    masks, chances = every_mask(scheme)
+    mean = mean_loss(net, net.features, masks / scheme.mean, chances)
+    shifts = np.sqrt(NODES) * np.linalg.cholesky(scheme.characteristic).T
+    noise = np.vstack((1 + shifts, 1 - shifts))
+    other = mean_loss(net, net.features, noise, np.full(len(noise), 1 / len(noise)))
+    yield agree(CLAIM, "loss expected of other noise with the C̄ of overlapping blocks", other, mean)
+
+
+def _sampled(rng: np.random.Generator) -> Iterator[Check]:
+    """Masks, and noise that is Gaussian, at U₀ and V₀ of the synthetic set."""
+    data, *streams = rng.spawn(3)
+    problem = synthetic(data)
+    hidden = problem.v.T @ problem.x
+    scheme = overlapping_dropblock(len(hidden), seed_keep_of(0.5, 5), 5)
+    formula = objective(problem.y, problem.u, hidden, scheme.characteristic)
+    laws: dict[str, Noise] = {
+        "overlapping DropBlock": scheme.noise,
+        "Gaussian noise of its C̄": partial(gaussian_noise, scheme.characteristic),
+    }
+    for (name, noise), stream in zip(laws.items(), streams, strict=True):
+        losses = np.concatenate(
+            [
+                loss(problem.y, problem.u, noise(DRAWS_AT_ONCE, stream)[:, :, None] * hidden)
+                for _ in range(DRAWS // DRAWS_AT_ONCE)
+            ]
+        )
+        error = float(losses.std(ddof=1)) / np.sqrt(DRAWS)
+        what = f"Eq. 14 on the synthetic set: mean of {DRAWS} draws, {name}; 5 standard errors"
+        yield equal(CLAIM, what, losses.mean(), formula, STANDARD_ERRORS * error)

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_least, at_most
+from lindrop.dropout.dropblock import beta_at, optimum
+from lindrop.dropout.k_support import enumerated_prox, squared_norm_printed
 from lindrop.dropout.samplers import dropblock
 from lindrop.dropout.structured import losses_of_nodes
-from lindrop.papers.pal2020.factors import mean_factor
-from lindrop.papers.pal2020.minima import minimum, minimum_as_printed
 from lindrop.papers.pal2020.synthetic import HIDDEN, Problem
 from lindrop.papers.pal2020.trainings import (
     BLACK,
@@ -29,6 +29,7 @@ from lindrop.papers.pal2020.trainings import (
     finish,
     last_objective,
     line,
+    mean_factor,
     of_nodes,
     problem_of,
     rows_of_panels,
@@ -119,3 +120,19 @@ def _theorem_2_7(claim: str, of: str, curve: pd.DataFrame) -> Iterator[Check]:
         what = f"last objective over the minimum of Theorem 2.7 {name}, less 1; {of}"
         yield at_least(claim, what, excess, 0, 1e-9, form)
         yield at_most(claim, what, excess, GAP, form=form)
+
+
+def minimum(problem: Problem, keep: float, block: int) -> float:
+    """By Theorem 2.7, with its corrections."""
+    return optimum(problem.y, block, beta_at(keep, block, HIDDEN), problem.x).value
+
+
+def minimum_as_printed(problem: Problem, keep: float, block: int) -> float:
+    """The least F of Theorem 2.7 where F has the norm of Theorem 2.3, both as printed (E12, E13).
+
+    X has full column rank here, as the theorem asks.
+    """
+    beta = beta_at(keep, block, HIDDEN)
+    m = np.linalg.svd(problem.y, compute_uv=False)
+    a = enumerated_prox(m, block, beta, block - 1, squared_norm_printed)
+    return float(np.sum((m - a) ** 2) + beta * squared_norm_printed(a, block))

@@ -11,7 +11,7 @@ from matplotlib.ticker import LogFormatter
 from lindrop.claims.checks import Check, at_least, at_most
 from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.pal2020.deep import OBJECTIVE, SPECTRUM, data_of
-from lindrop.papers.pal2020.factors import mean_factor
+from lindrop.papers.pal2020.trainings import mean_factor
 from lindrop.store.curves import read_curves
 
 CLAIM = "fig2"

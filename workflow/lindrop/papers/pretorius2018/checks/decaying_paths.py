@@ -14,7 +14,7 @@ from lindrop.papers.pretorius2018.as_printed import (
     decaying_loss,
     decaying_updates,
 )
-from lindrop.papers.pretorius2018.paths import (
+from lindrop.papers.pretorius2018.flows import (
     INTEGRATED,
     LAMS,
     ROUNDING,
@@ -22,9 +22,10 @@ from lindrop.papers.pretorius2018.paths import (
     exact,
     integrated,
     largest,
+    less_matrix_slopes,
+    less_slopes,
     random_starts,
 )
-from lindrop.papers.pretorius2018.updates import less_matrix_slopes, less_slopes
 
 SHARE = 0.4  # Nγ/λ
 MODES = [Mode(lam, decay=SHARE * lam) for lam in LAMS]

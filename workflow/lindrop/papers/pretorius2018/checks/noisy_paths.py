@@ -16,7 +16,7 @@ from lindrop.papers.pretorius2018.as_printed import (
     noisy_loss,
     noisy_updates,
 )
-from lindrop.papers.pretorius2018.paths import (
+from lindrop.papers.pretorius2018.flows import (
     INTEGRATED,
     LAMS,
     ROUNDING,
@@ -24,9 +24,10 @@ from lindrop.papers.pretorius2018.paths import (
     exact,
     integrated,
     largest,
+    less_matrix_slopes,
+    less_slopes,
     random_starts,
 )
-from lindrop.papers.pretorius2018.updates import less_matrix_slopes, less_slopes
 
 EPS = 1.4
 MODES = [Mode(lam, eps=EPS) for lam in LAMS]

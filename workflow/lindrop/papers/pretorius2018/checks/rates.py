@@ -15,7 +15,7 @@ from lindrop.dropout.dynamics.rates import (
 )
 from lindrop.dropout.dynamics.trajectories import trajectory
 from lindrop.papers.pretorius2018.as_printed import noisy_hessian, noisy_updates
-from lindrop.papers.pretorius2018.updates import STEP
+from lindrop.papers.pretorius2018.flows import STEP
 
 Curvature = Callable[[Mode], float]
 

@@ -1,11 +1,14 @@
 """Steck 2020, supplement, Section 3: where ADMM for Eq. 10 ends, printed and published (E3, E4)."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
-from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import CORRECTED, Check, equal, relative_distance
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.claims.checks import CORRECTED, Check, at_least, equal, relative_distance
 from lindrop.models.base import LowRank
 from lindrop.models.edlae.as_published import notebook_admm, notebook_start, printed_admm
 from lindrop.models.edlae.fit import fit_edlae
@@ -22,6 +25,7 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P, OMEGA, RANK = 0.33, 50.0, 2
+UPDATES_RANK = 4  # of the random U and V at which single updates are checked
 SWEEPS, ITERATIONS = 400, 4000  # of exact alternation and of the corrected ADMM
 PUBLISHED, LONG = 20, 3000  # iterations of the notebook, and of the printed updates
 MINIMAL = 1e-6  # what the solvers leave of the objective and of its slope
@@ -41,6 +45,7 @@ def checks(seed: int) -> list[Check]:
         equal("e3", "corrected ADMM: Eq. 10 over its minimum", reached, 1, MINIMAL, CORRECTED),
         *_notebook(loss, least),
         equal("e4", "corrected ADMM: Eq. 10 over its minimum", reached, 1, MINIMAL, CORRECTED),
+        *_updates(seed),
     ]
 
 
@@ -89,3 +94,136 @@ def _fall(loss: Quadratic, t: float) -> float:
     b[0, 0] = t
     rise = loss.edlae(b) - omega @ np.diag(b) ** 2 - loss.edlae(np.zeros_like(b))
     return float(rise / (-omega[0] * t**2))
+
+
+def _updates(seed: int) -> list[Check]:
+    """Every check of this file."""
+    data, weights = np.random.default_rng(seed).spawn(2)
+    x = fitted(data)
+    u, v = weights.normal(size=(2, FEATURES, UPDATES_RANK))
+    updates = Updates(Quadratic(x.T @ x, noise(x, P)), u, v, *weights.normal(size=(2, FEATURES)))
+    return [*_rewritten(updates), *_diagonal_update(updates), *_factor_updates(updates)]
+
+
+@dataclass(frozen=True)
+class Updates:
+    """The printed updates of U, V and β, each from the others, and the function of Eq. 27."""
+
+    loss: Quadratic
+    u: Matrix
+    v: Matrix
+    beta: Vector
+    gamma: Vector
+
+    @cached_property
+    def omega(self) -> Vector:
+        """The diagonal of Ω = Λ + ωI."""
+        return np.asarray(self.loss.penalty + OMEGA)
+
+    @cached_property
+    def target(self) -> Matrix:
+        """X'X dMat(1 + β) + Ω dMat(β − γ)."""
+        pulled = np.diag(self.omega * (self.beta - self.gamma))
+        return np.asarray(self.loss.gram * (1 + self.beta) + pulled)
+
+    @cached_property
+    def h(self) -> Matrix:
+        """X'X + Λ + Ω."""
+        return np.asarray(self.loss.h + np.diag(self.omega))
+
+    def encoder(self) -> Matrix:
+        dual = self.v @ np.linalg.inv(self.v.T @ self.v)
+        return np.linalg.solve(self.h, self.target @ dual)
+
+    def decoder(self) -> Matrix:
+        return np.linalg.solve(self.u.T @ self.h @ self.u, self.u.T @ self.target).T
+
+    def diagonal(self) -> Vector:
+        """β."""
+        b, g = self.u @ self.v.T, np.diag(self.loss.gram)
+        above = np.diag(self.loss.gram @ b) - g + self.omega * (np.diag(b) + self.gamma)
+        return np.asarray(above / self.divisor)
+
+    @property
+    def divisor(self) -> Vector:
+        """Of the update of β."""
+        return np.asarray(np.diag(self.loss.gram) + self.omega - self.loss.penalty)
+
+    def lagrangian(
+        self, u: Matrix, v: Matrix, beta: Vector, sign: int, whole: bool = False
+    ) -> float:
+        """Eq. 27, `sign` before γ; `whole`: Ω penalises dMat(β) − UV', not its diagonal alone."""
+        b = u @ v.T
+        gap = beta - np.diag(b)
+        apart = np.diag(beta) - b if whole else np.diag(gap)
+        penalty = self.omega @ np.sum(apart**2, axis=1)
+        multiplied = 2 * sign * (self.gamma * self.omega) @ gap
+        return self.rewritten(b, beta) + float(multiplied + penalty)
+
+    def rewritten(self, b: Matrix, beta: Vector) -> float:
+        """Eq. 26 of the supplement."""
+        rest = np.eye(len(b)) + np.diag(beta) - b
+        penalty = self.loss.penalty
+        penalties = penalty @ np.sum(b**2, axis=1) - penalty @ beta**2
+        return float(np.vdot(rest, self.loss.gram @ rest) + penalties)
+
+
+def relative_slope(value: Callable[[Matrix], float], at: Matrix) -> float:
+    """Largest slope of a quadratic function, by central differences, by that at zero."""
+
+    def largest(here: Matrix) -> float:
+        steps = np.eye(at.size).reshape(-1, *at.shape)
+        return max(abs(value(here + step) - value(here - step)) / 2 for step in steps)
+
+    return largest(at) / largest(np.zeros_like(at))
+
+
+def _rewritten(updates: Updates) -> list[Check]:
+    b = updates.u @ updates.v.T
+    share = updates.rewritten(b, np.diag(b)) / updates.loss.edlae(b)
+    least = updates.divisor.min() / OMEGA
+    return [
+        equal("supplement_equation_26", "Eq. 26 over Eq. 10, random U and V", share, 1, EXACT),
+        at_least("supplement_3_omega", "smallest divisor in the update of β, over ω", least, 1),
+    ]
+
+
+def _diagonal_update(updates: Updates) -> list[Check]:
+    def slope(sign: int) -> float:
+        return relative_slope(
+            lambda beta: updates.lagrangian(updates.u, updates.v, beta, sign), updates.diagonal()
+        )
+
+    what = "slope in β of Eq. 27 at the printed update, with"
+    return [
+        equal("e2", f"{what} +2γ'Ω(β − diag UV')", slope(1), 0, EXACT),
+        equal("e2", f"{what} −2γ'Ω(β − diag UV')", slope(-1), 0, EXACT, CORRECTED),
+    ]
+
+
+def _factor_updates(updates: Updates) -> list[Check]:
+    """With the sign put right."""
+
+    def slopes(whole: bool) -> dict[str, float]:
+        v, u, beta = updates.v, updates.u, updates.beta
+        return {
+            "U": relative_slope(
+                lambda of: updates.lagrangian(of, v, beta, -1, whole), updates.encoder()
+            ),
+            "V": relative_slope(
+                lambda of: updates.lagrangian(u, of, beta, -1, whole), updates.decoder()
+            ),
+        }
+
+    claim = "supplement_3_updates"
+    what, whole = "of Eq. 27, its sign put right, at the printed update", "if Ω weighs all of UV'"
+    return [
+        *(
+            equal(claim, f"slope in {name} {what}", found, 0, EXACT)
+            for name, found in slopes(whole=False).items()
+        ),
+        *(
+            equal(claim, f"slope in {name} {what}, {whole}", found, 0, EXACT, CORRECTED)
+            for name, found in slopes(whole=True).items()
+        ),
+    ]

@@ -8,7 +8,7 @@ from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import CORRECTED, Check, equal, relative_distance
 from lindrop.dropout.enumeration import outcomes
 from lindrop.papers.steck2020.problems import EXACT, ratio
-from lindrop.papers.steck2020.theorem import (
+from lindrop.papers.steck2020.sampling import (
     deep_dropout_objective_exact,
     deep_dropout_objective_printed,
 )

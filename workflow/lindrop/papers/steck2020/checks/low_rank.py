@@ -34,6 +34,9 @@ CLOSE = 1e-3  # of objectives: what the approximation may cost
 SMALL = 0.1  # of cosines and of diagonal entries, which are about 1/2 in DLAE of that rank
 MINIMAL = 1e-6  # what alternation leaves of the objective
 
+TWIN_RANK = 6
+LESS = 0.1  # of a cosine
+
 
 class Case(NamedTuple):
     """Models of one rank: Eq. 10 from several starts, and Eq. 11."""
@@ -53,6 +56,7 @@ def checks(seed: int) -> list[Check]:
         *_approximation(loss, cases),
         *_diagonal_checks(loss, cases),
         *_corollary(cases[RANKS[-1]]),
+        *_twins(seed),
     ]
 
 
@@ -155,3 +159,41 @@ def _best(loss: Quadratic, case: Case) -> LowRank:
 def _excess(loss: Quadratic, case: Case) -> float:
     best = loss.edlae(product_of(_best(loss, case)))
     return loss.value(product_of(case.constrained)) / best - 1
+
+
+def _twins(seed: int) -> list[Check]:
+    """Every check of this file, on data whose features 0 and 1 are one and the same."""
+    x = fitted(np.random.default_rng(seed))
+    twins = np.column_stack((x[:, 0], x[:, :-1]))
+    constrained = zero_diagonal(twins, TWIN_RANK).balanced()
+    free = low_rank(fit_dropout_l2(training(twins), TWIN_RANK, P, 0.0)).balanced()
+    pairs = {
+        "encoder": (constrained.encoder, free.encoder),
+        "decoder": (constrained.decoder, free.decoder),
+    }
+    what = f"rank {TWIN_RANK}, a feature and its copy: cosine in the"
+    return [
+        _bound(unit(constrained.encoder), unit(constrained.decoder)),
+        *(
+            at_most(
+                "section_4_1_2_dissimilar",
+                f"{what} {part}, Eq. 11 less unconstrained",
+                _cosine_of_twins(with_it) - _cosine_of_twins(without),
+                -LESS,
+            )
+            for part, (with_it, without) in pairs.items()
+        ),
+    ]
+
+
+def _bound(u: Matrix, v: Matrix) -> Check:
+    """U_j ⟂ V_j leaves cos(U_i, U_j) at most √(1 − cos²(U_i, V_j)), and the same of V."""
+    room = np.sqrt(1 - np.minimum((u @ v.T) ** 2, 1))
+    beyond = max(off(u @ u.T - room).max(), off(v @ v.T - room.T).max())
+    what = "excess of the cosines of two features over what orthogonality leaves"
+    return at_most("section_4_1_2_dissimilar", what, beyond, 0, EXACT)
+
+
+def _cosine_of_twins(embeddings: Matrix) -> float:
+    first, second = unit(embeddings[:2])
+    return float(first @ second)

@@ -17,7 +17,7 @@ from lindrop.papers.steck2020.problems import (
     noise,
     off,
 )
-from lindrop.papers.steck2020.theorem import theorem_curves
+from lindrop.papers.steck2020.sampling import theorem_curves
 
 DROPOUTS = 0.2, 0.5, 0.8
 WEIGHTS = (1.0, 1.0), (1.0, 0.5), (2.0, 0.05)  # (a, b) of Eq. 1

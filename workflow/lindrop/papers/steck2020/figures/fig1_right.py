@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lindrop.papers.steck2020.similarity import draw_similarities, similarities_of
+from lindrop.papers.steck2020.figures.fig1_center import draw_similarities, similarities_of
 
 
 def data(

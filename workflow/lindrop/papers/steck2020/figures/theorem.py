@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.output.figures import COLOURS, panels
-from lindrop.papers.steck2020.theorem import deep_dropout_table, theorem_curves
+from lindrop.papers.steck2020.sampling import deep_dropout_table, theorem_curves
 
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # convergence and layers
 

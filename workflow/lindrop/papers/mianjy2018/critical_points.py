@@ -1,17 +1,16 @@
 """Mianjy 2018, Section 4: searches that know nothing of the list of critical points."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_least, equal
+from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_least, at_most, equal
 from lindrop.dropout.landscape import Tied, critical_points, hessian, tied_hessian
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import gradient, objective, tied_gradient, tied_objective
 from lindrop.dropout.optimum import optimal_value
-from lindrop.papers.mianjy2018.saddles import SAME, no_saddles, strict_saddles
 
 STARTS = 30  # of the root finder, for every M and λ
 KINDS = 100  # of critical points that it has to find, all in all
@@ -20,6 +19,9 @@ LARGEST_LAM = 10.0  # of the descents: beyond, L-BFGS stops on flat ground
 FAR = 100.0  # times M: then a start of normal numbers is near zero
 
 Function = Callable[[Matrix], Matrix]
+
+SAME = 1e-9  # the difference of equal values
+STRICT = 1e-6  # an eigenvalue that far below zero makes a saddle strict
 
 
 def fingerprint(value: float, product: Matrix) -> Vector:
@@ -129,3 +131,13 @@ def descent_check(cases: list[Tied], rng: np.random.Generator) -> Check:
             excess += [end.value / best - 1 for end in minima(m, of.r, of.lam, DESCENTS, rng)]
     what = f"{len(excess)} descents on f(U, V), λ ≤ {LARGEST_LAM:g}: largest relative excess of f"
     return equal("e10", what, max(excess), 0, 1e-8, CORRECTED)
+
+
+def strict_saddles(claim: str, what: str, least: Iterable[float], form: Form = PRINTED) -> Check:
+    """Every Hessian has a negative eigenvalue."""
+    return at_most(claim, f"{what}: largest λ_min(∇²f)", max(least), -STRICT, form=form)
+
+
+def no_saddles(claim: str, what: str, least: Iterable[float], form: Form = PRINTED) -> Check:
+    """No Hessian has one."""
+    return at_least(claim, f"{what}: smallest λ_min(∇²f)", min(least), 0, 1e-8, form)

@@ -1,17 +1,29 @@
-"""Steck 2020, Section 6: what the caption and the text say of the accuracies in Table 1."""
+"""Steck 2020, Section 6: what it says of the tables and of Figure 1, asked of every dataset."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 
+from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.checks import Check, at_least, equal
+from lindrop.models.ranks import rank_of_table
 from lindrop.models.tuning import Tested
-from lindrop.papers.steck2020.datasets import Dataset
+from lindrop.papers.steck2020.datasets import (
+    Dataset,
+    dataset_checks,
+    published_sets,
+    shared_entries,
+)
+from lindrop.papers.steck2020.figures.fig1_center import cosine_checks
+from lindrop.papers.steck2020.figures.fig1_left import rank_checks
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.metrics import CRITERION
+from lindrop.store.metrics import read_metrics
+from lindrop.store.split import read_split_facts, read_split_matrix
 
 ROWS = ["weight_decay", "product_l2", "dropout_l2", "sampled_dropout", "edlae"]  # 1 to 5
 HUGE, LARGE, SIGNIFICANT = 5, 3, 2  # standard errors: how the paper's words are read here
@@ -19,6 +31,60 @@ AGREEING = 0.006  # the printed rows 3 and 4 differ by as much
 ROUNDING = 0.0005  # of printed numbers
 ERROR = 0.001  # of printed standard errors, which are rounded and one for three metrics
 COMPETITIVE = 0.01  # below the best deep model, in nDCG@100
+
+
+def checks(
+    metrics: Sequence[str],
+    splits: Sequence[str],
+    properties: str,
+    table: str,
+    left: str,
+    center: str,
+    right: str,
+    datasets: str,
+    printed: str,
+    rank: int,
+    columns: Mapping[str, str | None],
+) -> list[Check]:
+    """Every check of Section 6, from the files of metrics, splits, tables and figures.
+
+    `datasets` and `printed` hold what the paper prints, `columns` the paper's name of each dataset.
+    """
+    published, numbers = read_yaml(datasets), read_yaml(printed)
+    found = []
+    sets = []
+    for (name, column), split in zip(columns.items(), splits, strict=True):
+        dataset = Dataset.of(name, read_split_facts(split), column, published)
+        stderr = numbers["columns"][dataset.paper]["stderr"] if dataset.paper else None
+        history, held_out = (
+            read_split_matrix(split, f"test/{part}") for part in ("fold_in", "held_out")
+        )
+        rows = {file: _rows_of(file, name) for file in (properties, table, left, center, right)}
+        (facts,) = rows[properties].to_dict("records")
+        row = {str(key): value for key, value in facts.items()}
+        found += [
+            *dataset_checks(dataset, row, shared_entries(history, held_out)),
+            *table1_checks(dataset, rows[table], _tested(metrics, name, rank), stderr),
+            *rank_checks(dataset, rows[left]),
+            *cosine_checks(dataset, rows[center], rows[right]),
+        ]
+        sets.append(dataset)
+    return [*found, published_sets(sets, len(published))]
+
+
+def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested]:
+    """The models of row 5 and of what it is compared with, at the table's rank."""
+    found: dict[str, Tested] = {}
+    for file in map(Path, metrics):
+        if file.parent.name == dataset:
+            results = read_metrics(file)
+            found[file.stem] = results[rank_of_table(rank, list(results))]
+    return found
+
+
+def _rows_of(file: str, dataset: str) -> pd.DataFrame:
+    frame = pd.read_csv(file)
+    return frame.loc[frame["dataset"] == dataset]
 
 
 def table1_checks(
