@@ -1,1 +1,1 @@
-"""The experiments of Steck 2020: what its table and figures show, from fitted models."""
+"""Steck 2020 (EDLAE): its table, its figures, and the checks of its claims."""

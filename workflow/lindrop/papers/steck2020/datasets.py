@@ -1,4 +1,4 @@
-"""Steck 2020, Section 6: the datasets, how far what they show counts, and what is said of them."""
+"""Steck 2020, Section 6: the datasets, and checks of their sizes, entries and splits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MILLION = 1e6
 
 @dataclass(frozen=True)
 class Dataset:
-    """`paper` is its name in Table 1, where it is proved to be that set."""
+    """A dataset of a run, and its name in Table 1 (`paper`) if its files prove that identity."""
 
     name: str
     data: Data
@@ -25,18 +25,19 @@ class Dataset:
     def of(
         cls, name: str, facts: Facts, column: str | None, published: Mapping[str, Any]
     ) -> "Dataset":
+        """Dataset with the identity that the facts of its split prove."""
         if column and comparable(facts, published[column]):
             return cls(name, "published", column)
         generated = check_label(facts[2]) == "synthetic"
         return cls(name, "synthetic" if generated else "other")
 
     def incomparable(self, claim: str) -> Check:
-        """Of a claim about printed numbers, where none was printed for this dataset."""
+        """Undecided check (NaN) of a claim about numbers not printed for this dataset."""
         return equal(claim, f"{self.name}: not a set of the paper", nan, 0, 0, data=self.data)
 
 
 def published_sets(datasets: Sequence[Dataset], of_paper: int) -> Check:
-    """Of claims about all sets of the paper: not a number, so not decided, where one is missing."""
+    """Check that all datasets of the paper were run; undecided (NaN) if one is missing."""
     found = {dataset.paper for dataset in datasets if dataset.paper}
     data: Data = "published" if found else datasets[0].data
     number = float(len(found)) if len(found) == of_paper else nan
@@ -46,7 +47,10 @@ def published_sets(datasets: Sequence[Dataset], of_paper: int) -> Check:
 
 
 def dataset_checks(dataset: Dataset, row: Mapping[str, Any], shared: int) -> list[Check]:
-    """Of its row of the table; `shared` entries are in a test user's history and held out, too."""
+    """Checks of a dataset from its row of the properties table.
+
+    `shared` counts the items that are both in a test user's fold-in history and held out.
+    """
     name, data = dataset.name, dataset.data
     twice = row["duplicate_rows"]
     return [
@@ -57,7 +61,7 @@ def dataset_checks(dataset: Dataset, row: Mapping[str, Any], shared: int) -> lis
 
 
 def _properties(dataset: Dataset, row: Mapping[str, Any]) -> list[Check]:
-    """Interactions are printed in millions."""
+    """Checks of numbers of items, users and millions of interactions, as printed."""
     claim = "table1_datasets"
     if dataset.paper is None:
         return [dataset.incomparable(claim)]
@@ -80,10 +84,10 @@ def _properties(dataset: Dataset, row: Mapping[str, Any]) -> list[Check]:
 
 
 def shared_entries(fold_in: sp.csr_array, held_out: sp.csr_array) -> int:
-    """Of the test users: items in what they are scored from and in what is to be found."""
+    """Number of test users' items that are in the fold-in history and held out as well."""
     return int(fold_in.multiply(held_out).nnz)
 
 
 def number(printed: str) -> int:
-    """Such as `20,108`, and `10` of `10 mil.`"""
+    """Number in a printed text, such as 20108 for `20,108` and 10 for `10 mil.`"""
     return int(str(printed).replace(",", "").removesuffix(" mil."))

@@ -1,4 +1,4 @@
-"""Which models Table 1 and Figure 1 (left) show; imports little, since the rules read it."""
+"""Models that Table 1 and Figure 1 (left) of Steck 2020 show; the rules import this module."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,13 +7,13 @@ from lindrop.models.catalogue import CATALOGUE, TORCH
 
 
 class Row(NamedTuple):
-    """A row of the table: its number or group, and the model over which its gain is shown."""
+    """Row of Table 1: its number or group, and the model over which its gain is shown."""
 
     label: str
     baseline: str | None = None
 
 
-TABLE: Mapping[str, Row] = {  # the models of the paper's table in its order, and full-rank ones
+TABLE: Mapping[str, Row] = {  # rows of the paper's table in its order, then full-rank models
     "weight_decay": Row("1"),
     "product_l2": Row("2", "weight_decay"),
     "dropout_l2": Row("3", "product_l2"),
@@ -30,10 +30,10 @@ TABLE: Mapping[str, Row] = {  # the models of the paper's table in its order, an
     "full_edlae": Row("full rank", "full_dlae"),
     "popularity": Row("floor"),
 }
-DEEP = TORCH  # by `make deep` alone
+DEEP = TORCH  # models that only `make deep` fits
 BASELINES = [model for model in TABLE if model not in DEEP]
 
-# every curve of the figure, with the full-rank model that it ends in
+# each curve of Figure 1 (left) with the full-rank model at its end
 CURVES = {
     "edlae": "full_edlae",
     "zero_diagonal": "full_edlae",
@@ -43,7 +43,7 @@ CURVES = {
 }
 FIGURE_MODELS = sorted({*CURVES, *CURVES.values()})
 
-# Models that this paper does not place, such as a new one of the catalogue, follow the others.
+# Models of the catalogue that the paper does not show, such as a new one, follow the others.
 ADDED = {model: Row("added") for model in CATALOGUE if model not in TABLE and model not in CURVES}
 ROWS: Mapping[str, Row] = {**TABLE, **ADDED}
 FITTED = [model for model in ROWS if model not in DEEP]

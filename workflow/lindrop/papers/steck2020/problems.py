@@ -1,4 +1,4 @@
-"""Steck 2020: small dense problems, and every dropout mask of them in turn."""
+"""Small dense problems for the checks of Steck 2020: all dropout masks, and quadratic losses."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,16 +11,16 @@ from lindrop.dropout.enumeration import outcomes
 from lindrop.models.base import Fit, LowRank, Training
 from lindrop.papers.steck2020.sampling import correlated_sample
 
-ROWS, ITEMS = 7, 5  # where every mask is enumerated
-USERS, FEATURES = 300, 20  # where models are fitted
-EXACT = 1e-9  # what rounding may leave, relative
+ROWS, ITEMS = 7, 5  # size of X where all masks are enumerated
+USERS, FEATURES = 300, 20  # size of X where models are fitted
+EXACT = 1e-9  # relative tolerance for rounding errors
 
 
 @dataclass(frozen=True)
 class Masked:
-    """X under every mask of a row, the same one in all rows, with the mask's probability.
+    """X under every mask of a row with its probability; all rows share the mask.
 
-    Losses are sums over rows, so masks that differ from row to row have the same mean.
+    Losses are sums over rows, so independent masks for the rows have the same mean loss.
     """
 
     x: Matrix
@@ -28,27 +28,27 @@ class Masked:
 
     @cached_property
     def outcomes(self) -> tuple[Matrix, Vector]:
-        """δ of every mask, masks × items, and the probabilities."""
+        """Masks δ (masks × items) and their probabilities."""
         return outcomes(self.x.shape[1], 1 - self.p)
 
     @cached_property
     def inputs(self) -> Matrix:
-        """Z, masks × rows × items."""
+        """Masked inputs Z: masks × rows × items."""
         kept, _ = self.outcomes
         return np.asarray(kept[:, None, :] * self.x)
 
     def weights(self, a: float, b: float) -> Matrix:
-        """A of Eq. 1 times the probabilities, masks × items."""
+        """Weights A of Eq. 1 times the probabilities of the masks: masks × items."""
         kept, probability = self.outcomes
         return np.asarray(probability[:, None] * np.where(kept, b, a))
 
     def loss(self, matrix: Matrix, a: float, b: float) -> float:
-        """Eq. 1 at a given B, in the limit of infinitely many epochs."""
+        """Loss of Eq. 1 at a given B, in the limit of infinitely many epochs."""
         errors = np.sum((self.x - self.inputs @ matrix) ** 2, axis=1)
         return float(np.sum(self.weights(a, b) * errors))
 
     def minimiser(self, a: float, b: float) -> Matrix:
-        """B^(EDLAE) of Eq. 1 and 2, from the normal equations of each column."""
+        """B^(EDLAE), the minimiser of Eq. 1 times q (Eq. 2), from normal equations by column."""
         weights, z = self.weights(a, b), self.inputs
         second = np.einsum("si,srj,srk->ijk", weights, z, z, optimize=True)
         first = np.einsum("si,srj,ri->ij", weights, z, self.x, optimize=True)
@@ -57,43 +57,50 @@ class Masked:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """‖X − XB‖² + ‖Λ̃^½ B‖² (Eq. 3) of any B, from G = X'X and the diagonal of Λ̃."""
+    """The loss ‖X − XB‖² + ‖Λ̃^½ B‖² (Eq. 3), from G = X'X and the diagonal of Λ̃."""
 
     gram: Matrix
     penalty: Vector
 
     @cached_property
     def h(self) -> Matrix:
-        """G + Λ̃."""
+        """The matrix G + Λ̃."""
         return np.asarray(self.gram + np.diag(self.penalty))
 
     def value(self, b: Matrix) -> float:
+        """Value of Eq. 3 at B."""
         return float(np.trace(self.gram) - 2 * np.vdot(self.gram, b) + np.vdot(b, self.h @ b))
 
     def slope(self, b: Matrix) -> Matrix:
+        """Gradient of Eq. 3 at B."""
         return np.asarray(2 * (self.h @ b - self.gram))
 
     def edlae(self, b: Matrix) -> float:
-        """Eq. 10."""
+        """Value of Eq. 10 at B = UV'."""
         return self.value(off(b))
 
     def edlae_slope(self, b: Matrix) -> Matrix:
+        """Gradient of Eq. 10 with respect to B = UV'."""
         return off(self.slope(off(b)))
 
 
 def steepness(slope: Matrix, model: LowRank, gram: Matrix) -> float:
-    """Largest slope in U or V, of a slope in UV', by the size of its terms, in a balanced gauge."""
+    """Largest entry of the gradients in U and V, relative to the size of their terms.
+
+    `slope` is the gradient in B = UV'. U and V are taken in the balanced gauge.
+    """
     even = model.balanced()
     largest = max(np.abs(slope @ even.decoder).max(), np.abs(slope.T @ even.encoder).max())
     return float(largest / np.abs(2 * gram @ even.decoder).max())
 
 
 def product_of(model: LowRank) -> Matrix:
-    """UV'."""
+    """The matrix UV' of a low-rank model."""
     return np.asarray(model.encoder @ model.decoder.T)
 
 
 def low_rank(fit: Fit) -> LowRank:
+    """The low-rank model of a fit."""
     assert isinstance(fit.model, LowRank)
     return fit.model
 
@@ -104,16 +111,17 @@ def off(b: Matrix) -> Matrix:
 
 
 def ratio(p: float) -> float:
-    """p/q."""
+    """The ratio p/q with q = 1 − p."""
     return p / (1 - p)
 
 
 def noise(x: Matrix, p: float) -> Vector:
-    """The diagonal of Λ (Eq. 4)."""
+    """Diagonal of Λ (Eq. 4)."""
     return np.asarray(ratio(p) * np.sum(x**2, axis=0))
 
 
 def equation_6(x: Matrix, matrix: Matrix, p: float, a: float, b: float) -> float:
+    """Value of Eq. 6, the theorem's objective, at B^(EDLAE) = `matrix`."""
     mean, diagonal = a * p + b * (1 - p), np.diag(np.diag(matrix))
     rest = x - x @ (matrix - (1 - b / mean) * diagonal)
     shrunk = matrix - (1 - np.sqrt(a * b) / mean) * diagonal
@@ -121,14 +129,15 @@ def equation_6(x: Matrix, matrix: Matrix, p: float, a: float, b: float) -> float
 
 
 def enumerable(rng: np.random.Generator) -> Matrix:
-    """X of real numbers, whose features have unequal sizes."""
+    """Random real X, small enough to enumerate masks, with features of unequal sizes."""
     return np.asarray(rng.normal(0.5, 1, (ROWS, ITEMS)) * np.linspace(0.5, 2, ITEMS))
 
 
 def fitted(rng: np.random.Generator, users: int = USERS, items: int = FEATURES) -> Matrix:
-    """Binary X for the models."""
+    """Random binary X to which models are fitted."""
     return correlated_sample(users, items, rng)
 
 
 def training(x: Matrix) -> Training:
+    """Training data of the library's models, from X."""
     return Training.of(sp.csr_array(x), dtype=np.float64)

@@ -1,8 +1,8 @@
-"""Steck 2020 by sampling: the theorem behind EDLAE, and dropout in several layers.
+"""Steck 2020 with sampled masks: the theorem (Eq. 6), and dropout in several layers (E6).
 
-The theorem (Eq. 6) says where training with dropout ends after infinitely many epochs. Here real
-masks are drawn, every finite problem is solved exactly, and the distance to the closed form is what
-the masks' noise leaves: it must fall as 1/√epochs, and to nothing.
+Eq. 6 says where training with dropout ends after infinitely many epochs. Here random masks are
+drawn, every finite problem is solved exactly, and the distance to the closed form must fall to zero
+as 1/√epochs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,33 +17,37 @@ from lindrop.models.full_rank import emphasised_matrix
 
 Matrix = npt.NDArray[np.floating[Any]]
 Masks = npt.NDArray[np.bool_]
-ClosedForm = Callable[[Matrix, float, float, float, float], Matrix]  # of G, p, λ, a, b
+ClosedForm = Callable[[Matrix, float, float, float, float], Matrix]  # B by G, p, λ, a, b
 
-EMPHASES = {0.3: ((1.0, 1.0), (1.0, 0.5), (1.0, 0.1)), 0.6: ((1.0, 0.5),)}  # (a, b) for every p
+EMPHASES = {0.3: ((1.0, 1.0), (1.0, 0.5), (1.0, 0.1)), 0.6: ((1.0, 0.5),)}  # (a, b) by p
 EPOCHS = tuple(2**k for k in range(12))
 DROPOUTS = 0.2, 0.5
-ROWS_AT_ONCE = 1 << 13  # whose products of items fit into a cache; far below 2²⁴ (see `Moments`)
+ROWS_AT_ONCE = 1 << 13  # fits into a cache; below 2²⁴, counts are exact in float32
 DRAWS_AT_ONCE = 100
 
 
 class Moments(NamedTuple):
-    """What every choice of a and b needs of the masks drawn so far.
+    """Sums over the masks drawn so far that the minimiser needs for any a and b.
 
-    `inputs[0]` is Z'Z and `inputs[1 + i]` the part of it from rows that dropped feature i;
-    `outputs` is Z'X and its part from the entries of X that were dropped. Counts of a block of rows
-    are exact in float32, and the sum of blocks in float64, when X is binary: then nothing depends
-    on the order of summation.
+    `inputs[0]` is Z'Z and `inputs[1 + i]` the part of Z'Z from rows that dropped feature i.
+    `outputs` is Z'X and the part of Z'X from dropped entries of X. For binary X, counts of a block
+    of rows are exact in float32 and sums of blocks in float64, so the order of summation does not
+    matter.
     """
 
     inputs: Matrix
     outputs: Matrix
 
     def plus(self, other: "Moments") -> "Moments":
+        """Sum of two sets of moments."""
         return Moments(self.inputs + other.inputs, self.outputs + other.outputs)
 
 
 def correlated_sample(rows: int, items: int, rng: np.random.Generator) -> Matrix:
-    """Binary columns that depend on each other through three hidden tastes; unequal shares."""
+    """Binary columns that depend on each other through three hidden tastes.
+
+    The columns have unequal shares of ones.
+    """
     tastes = rng.normal(size=(rows, 3)) @ rng.normal(size=(3, items))
     noisy = tastes / np.sqrt(3) + rng.normal(size=(rows, items))
     return np.asarray(noisy > np.linspace(0.2, 1.2, items), dtype=float)
@@ -52,14 +56,14 @@ def correlated_sample(rows: int, items: int, rng: np.random.Generator) -> Matrix
 def sampled_minimisers(
     x: Matrix, a: float, b: float, p: float, epochs: Sequence[int], rng: np.random.Generator
 ) -> Matrix:
-    """B^(EDLAE) of Eqs. 1 and 2 after each number of epochs of one series of masks."""
+    """B^(EDLAE) of Eq. 1 and 2 after each number of epochs of one series of masks."""
     return np.stack([minimiser(m, a, b, p) for m in sampled_moments(x, p, epochs, rng)])
 
 
 def sampled_moments(
     x: Matrix, p: float, epochs: Sequence[int], rng: np.random.Generator
 ) -> Iterator[Moments]:
-    """Sums over ever more epochs, each with a new mask for every entry of X, its zeros too."""
+    """Moments after each number of epochs; every entry of X has a new mask in each epoch."""
     items, at_once = x.shape[1], max(ROWS_AT_ONCE // len(x), 1)
     total = Moments(np.zeros((items + 1, items, items)), np.zeros((2, items, items)))
     for before, after in pairwise((0, *epochs)):
@@ -71,7 +75,7 @@ def sampled_moments(
 
 
 def moments(x: Matrix, kept: Masks) -> Moments:
-    """Of a block of epochs, `kept` being δ of Eq. 1: one product of matrices for all columns."""
+    """Moments of a block of epochs from its masks `kept` (δ of Eq. 1)."""
     items = x.shape[1]
     dropped = (~kept).reshape(-1, items)
     target = np.broadcast_to(x.astype(np.float32), kept.shape).reshape(-1, items)
@@ -85,9 +89,9 @@ def moments(x: Matrix, kept: Masks) -> Moments:
 
 
 def minimiser(of: Moments, a: float, b: float, p: float) -> Matrix:
-    """B^(EDLAE) = q·argmin ‖A^{1/2} ∘ (X − ZB)‖² (Eqs. 1 and 2): one linear system per column.
+    """B^(EDLAE) = q·argmin ‖A^{1/2} ∘ (X − ZB)‖² (Eq. 1 and 2), one linear system per column.
 
-    A is b, and a − b more where the target was dropped; so are the normal equations.
+    Weights are b, plus a − b where the target was dropped; the normal equations split alike.
     """
     inputs = b * of.inputs[0] + (a - b) * of.inputs[1:]
     outputs = b * of.outputs[0] + (a - b) * of.outputs[1]
@@ -104,9 +108,9 @@ def theorem_curves(
     runs: int = 20,
     epochs: Sequence[int] = EPOCHS,
 ) -> pd.DataFrame:
-    """Relative distance of the sampled minimisers to the theorem's, of B and of its off-diagonal.
+    """Relative distances of sampled minimisers to the theorem's, of B and off its diagonal.
 
-    All emphases at one p share their masks; runs share the data, which belong to the problem.
+    All pairs (a, b) of one p share their masks, and all runs share the data.
     """
     data, *streams = np.random.default_rng(seed).spawn(1 + runs * len(EMPHASES))
     x = correlated_sample(rows, items, data)
@@ -134,10 +138,10 @@ def _distances(b: Matrix, best: Matrix) -> dict[str, float]:
 def deep_dropout_objective_exact(
     gram: Matrix, weights: Sequence[Matrix], p: float | Sequence[float]
 ) -> float:
-    """E‖X − output‖² with dropout at the input of every layer, by recursion.
+    """Mean of ‖X − output‖² with dropout at the input of every layer, by recursion (E6).
 
-    M₁ = G, M_{j+1} = W_j'(M_j + c_j dMat(diag M_j))W_j with c = p/q is the second moment of what
-    enters layer j + 1, the noise of the layers before it included.
+    M₁ = G and M_{j+1} = W_j'(M_j + c_j dMat(diag M_j))W_j with c = p/q. M_{j+1} is the second
+    moment of the input of layer j + 1, including the noise of the layers before it.
     """
     moment, product = gram, np.eye(len(gram))
     for weight, c in zip(weights, _ratios(weights, p), strict=True):
@@ -149,9 +153,9 @@ def deep_dropout_objective_exact(
 def deep_dropout_objective_printed(
     gram: Matrix, weights: Sequence[Matrix], p: float | Sequence[float]
 ) -> float:
-    """‖X − XB‖² + Σ_j ‖Λ^(j)^{1/2} W_j ⋯ W_L‖² as printed (supplement §5).
+    """‖X − XB‖² + Σ_j ‖Λ^(j)^{1/2} W_j ⋯ W_L‖² as printed (supplement, Section 5).
 
-    Λ^(j) is that of the undropped X W₁ ⋯ W_{j−1}: terms that cross layers are missing (E6).
+    Λ^(j) is that of X W₁ ⋯ W_{j−1} without dropout, so terms that cross layers are missing (E6).
     """
     product = np.eye(len(gram))
     penalty = 0.0
@@ -171,7 +175,10 @@ def deep_dropout_objective_sampled(
     draws: int,
     rng: np.random.Generator,
 ) -> Matrix:
-    """‖X − output‖² under each of many draws of masks, scaled by 1/q, at every layer's input."""
+    """‖X − output‖² under each of `draws` random masks of every layer's input.
+
+    Kept values are scaled by 1/q.
+    """
     dropouts = np.broadcast_to(p, len(weights))
     found = []
     for start in range(0, draws, DRAWS_AT_ONCE):
@@ -184,7 +191,7 @@ def deep_dropout_objective_sampled(
 
 
 def _ratios(weights: Sequence[Matrix], p: float | Sequence[float]) -> Matrix:
-    """p/q of every layer."""
+    """The ratio p/q of every layer."""
     dropouts = np.broadcast_to(p, len(weights))
     return np.asarray(dropouts / (1 - dropouts))
 
@@ -196,7 +203,7 @@ def _product(weights: Sequence[Matrix]) -> Matrix:
 def deep_dropout_table(
     seed: int, *, rows: int = 100, items: int = 12, draws: int = 4_000, most_layers: int = 4
 ) -> pd.DataFrame:
-    """The objective of random nets of 1 … `most_layers` layers: sampled, exact and as printed."""
+    """Sampled, exact and printed objectives of random networks by number of layers."""
     data, rng = np.random.default_rng(seed).spawn(2)
     x = correlated_sample(rows, items, data)
     gram = x.T @ x

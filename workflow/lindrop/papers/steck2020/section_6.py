@@ -1,4 +1,4 @@
-"""Steck 2020, Section 6: what it says of the tables and of Figure 1, asked of every dataset."""
+"""Steck 2020, Section 6: claims on datasets, Table 1 and Figure 1, checked on every dataset run."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,12 +25,12 @@ from lindrop.ranking.metrics import CRITERION
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
 
-ROWS = ["weight_decay", "product_l2", "dropout_l2", "sampled_dropout", "edlae"]  # 1 to 5
-HUGE, LARGE, SIGNIFICANT = 5, 3, 2  # standard errors: how the paper's words are read here
-AGREEING = 0.006  # the printed rows 3 and 4 differ by as much
-ROUNDING = 0.0005  # of printed numbers
-ERROR = 0.001  # of printed standard errors, which are rounded and one for three metrics
-COMPETITIVE = 0.01  # below the best deep model, in nDCG@100
+ROWS = ["weight_decay", "product_l2", "dropout_l2", "sampled_dropout", "edlae"]  # rows 1 to 5
+HUGE, LARGE, SIGNIFICANT = 5, 3, 2  # standard errors meant by these words
+AGREEING = 0.006  # largest difference between rows 3 and 4 as printed
+ROUNDING = 0.0005  # largest rounding error of a printed number
+ERROR = 0.001  # tolerance of printed standard errors: rounded, one for all three metrics
+COMPETITIVE = 0.01  # largest nDCG@100 below the best deep model that is competitive
 
 
 def checks(
@@ -46,9 +46,10 @@ def checks(
     rank: int,
     columns: Mapping[str, str | None],
 ) -> list[Check]:
-    """Every check of Section 6, from the files of metrics, splits, tables and figures.
+    """Checks of Section 6, from the files of metrics, splits, tables and figures.
 
-    `datasets` and `printed` hold what the paper prints, `columns` the paper's name of each dataset.
+    `datasets` and `printed` are files with what the paper prints. `columns` maps the name of a
+    dataset to its name in the paper.
     """
     published, numbers = read_yaml(datasets), read_yaml(printed)
     found = []
@@ -73,7 +74,7 @@ def checks(
 
 
 def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested]:
-    """The models of row 5 and of what it is compared with, at the table's rank."""
+    """Test results of a dataset's models at the rank of Table 1, by model."""
     found: dict[str, Tested] = {}
     for file in map(Path, metrics):
         if file.parent.name == dataset:
@@ -83,6 +84,7 @@ def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested
 
 
 def _rows_of(file: str, dataset: str) -> pd.DataFrame:
+    """Lines of a csv file that belong to a dataset."""
     frame = pd.read_csv(file)
     return frame.loc[frame["dataset"] == dataset]
 
@@ -90,7 +92,11 @@ def _rows_of(file: str, dataset: str) -> pd.DataFrame:
 def table1_checks(
     dataset: Dataset, table: pd.DataFrame, tested: Mapping[str, Tested], stderr: float | None
 ) -> list[Check]:
-    """From a dataset's lines of the csv, its models at the table's rank and the printed error."""
+    """Checks of Table 1 on one dataset.
+
+    `table` holds the dataset's lines of the csv, `tested` its models at the table's rank, and
+    `stderr` the printed standard error, or None if the paper has none for this dataset.
+    """
     lines = table[table["metric"].isin(PRINTED)].set_index(["model", "metric"])
     rows = lines.loc[ROWS]
     return [
@@ -102,7 +108,7 @@ def table1_checks(
 
 
 def _values(dataset: Dataset, rows: pd.DataFrame, stderr: float | None) -> list[Check]:
-    """The printed numbers where they can be compared; everywhere, the order of the rows."""
+    """Checks of the order of rows 1 to 5, and of printed numbers where comparable."""
     name, check = dataset.name, partial(equal, data=dataset.data)
     ordered = _ndcg(rows)[["weight_decay", "product_l2", "dropout_l2", "edlae"]]
     what = f"{name}: least gain in nDCG@100 from row 1 to 2, 2 to 3, 3 to 5"
@@ -121,7 +127,7 @@ def _values(dataset: Dataset, rows: pd.DataFrame, stderr: float | None) -> list[
 
 
 def _regularisers(dataset: Dataset, rows: pd.DataFrame) -> list[Check]:
-    """Rows 1 to 4; gains in nDCG@100 are counted in standard errors of a mean over users."""
+    """Checks of gains between rows 1 to 4, in standard errors of a mean over users."""
     ndcg, error = _ndcg(rows), rows["stderr"].xs(CRITERION, level="metric").max()
     decay, product, dropout = (ndcg[model] for model in ROWS[:3])
     lead = ndcg.drop("weight_decay").min() - decay
@@ -139,7 +145,10 @@ def _regularisers(dataset: Dataset, rows: pd.DataFrame) -> list[Check]:
 
 
 def _emphasis(dataset: Dataset, tested: Mapping[str, Tested]) -> list[Check]:
-    """Row 5 over both kinds of DLAE; users differ more than models do, so errors are paired."""
+    """Checks of the gain of row 5 over both kinds of DLAE (rows 3 and 4).
+
+    Errors are paired by user, because users differ more than models do.
+    """
     checks = []
     for model in ("dropout_l2", "sampled_dropout"):
         gains = paired(tested["edlae"].per_user, tested[model].per_user).loc[list(PRINTED)]
@@ -154,7 +163,7 @@ def _emphasis(dataset: Dataset, tested: Mapping[str, Tested]) -> list[Check]:
 
 
 def _deep_models(dataset: Dataset, lines: pd.DataFrame, rows: pd.DataFrame) -> list[Check]:
-    """Against the best of those that the paper reprints, as printed there."""
+    """Checks of row 5 against the best deep model, with the metrics that the paper reprints."""
     claims = "table1_competitive", "table1_regularisation"
     deep = lines.loc[lines.index.isin(DEEP, level="model"), "paper"].dropna()
     if deep.empty:
@@ -173,4 +182,5 @@ def _deep_models(dataset: Dataset, lines: pd.DataFrame, rows: pd.DataFrame) -> l
 
 
 def _ndcg(rows: pd.DataFrame) -> pd.Series:
+    """nDCG@100 of rows 1 to 5."""
     return rows["mean"].xs(CRITERION, level="metric")[ROWS]

@@ -1,4 +1,4 @@
-"""Table 1 of Steck 2020: what each regularisation is worth, ours and the paper's numbers."""
+"""Table 1 of Steck 2020: accuracies by regularisation, measured here and printed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.metrics import CRITERION, METRICS
 
-PRINTED = ("recall@20", "recall@50", "ndcg@100")  # the paper's metrics, in the order of its table
-TITLES = {name: METRICS[name].title for name in (*PRINTED, *METRICS)}  # then all others
+PRINTED = ("recall@20", "recall@50", "ndcg@100")  # the paper's metrics, in the order of its columns
+TITLES = {name: METRICS[name].title for name in (*PRINTED, *METRICS)}  # printed ones first
 COLUMNS = ["dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"]
 COLUMNS += ["seconds", "megabytes"]
 NOT_FITTED = "not fitted: make deep"
@@ -27,9 +27,9 @@ Numbers = Sequence[float | None]
 
 @dataclass(frozen=True)
 class Paper:
-    """What the paper prints for one dataset: the metrics of each model.
+    """Metrics that the paper prints for one dataset, by model.
 
-    `stated` is, of those that it reprints, what is known of the hyper-parameters.
+    `stated` holds the known hyper-parameters of the models whose metrics the paper reprints.
     """
 
     rank: int
@@ -40,16 +40,18 @@ class Paper:
 
     @classmethod
     def of(cls, published: Mapping[str, Any], column: str) -> "Paper":
+        """Printed metrics of one column of the table."""
         assert published["metrics"] == list(PRINTED)
         return cls(published["rank"], published["stated"], **published["columns"][column])
 
     def printed(self, model: str) -> Numbers:
+        """Printed metrics of a model."""
         return {**self.rows, **self.reprinted}.get(model, UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Column:
-    """What was measured on a dataset, by model; `paper` only where the dataset is the paper's."""
+    """Measured results on a dataset, by model; `paper` is None unless it is the paper's dataset."""
 
     dataset: str
     tested: Mapping[str, Tested]
@@ -58,7 +60,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """A model in the table. `measured` is the summary of its metrics, None if it is not fitted."""
+    """A model in the table; `measured` summarises its metrics, or is None if it is not fitted."""
 
     dataset: str
     model: str
@@ -73,7 +75,7 @@ class Line:
 
 
 def lines(columns: Sequence[Column]) -> list[Line]:
-    """Rows 1 to 5, what the paper reprints, full-rank models, popularity, added models."""
+    """Lines in order: rows 1 to 5, reprinted, full-rank models, popularity, added models."""
     return [line for column in columns for line in _lines(column)]
 
 
@@ -100,7 +102,7 @@ def _lines(column: Column) -> Iterator[Line]:
 
 
 def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> str:
-    """Such as `rank=150 p=0.35 λ=100 (edge: λ)`, with whatever else a reader has to know."""
+    """Chosen parameters and warnings, such as `rank=150 p=0.35 λ=100 (edge: λ)`."""
     low_rank = CATALOGUE[model].low_rank
     values = {"rank": result.rank} if low_rank else {}
     values |= {name.replace("lambda", "λ"): value for name, value in result.parameters.items()}
@@ -119,12 +121,12 @@ def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> s
 
 
 def without_held_out(result: Tested) -> int:
-    """Users whose metrics are NaN, all of them."""
+    """Number of users without a held-out item, whose metrics are all NaN."""
     return int(np.isnan(result.per_user[:, 0]).sum())
 
 
 def _gain(result: Tested, other: Tested, baseline: str) -> str:
-    """The mean over users of the difference in the criterion, with its standard error."""
+    """Mean over users of the difference in the criterion, with its standard error, as text."""
     mean, stderr = _mean(paired(result.per_user, other.per_user), CRITERION)
     label = ROWS[baseline].label
     over = f"row {label}" if label.isdecimal() else CATALOGUE[baseline].title
@@ -132,7 +134,7 @@ def _gain(result: Tested, other: Tested, baseline: str) -> str:
 
 
 def table1(columns: Sequence[Column]) -> pd.DataFrame:
-    """For programs: one line per dataset, model and metric."""
+    """Table for programs, with one line per dataset, model and metric."""
     rows = [row for line in lines(columns) for row in _long(line)]
     return pd.DataFrame(rows, columns=COLUMNS).astype({"n_users": "Int64"})
 
@@ -152,7 +154,10 @@ def _long(line: Line) -> Iterator[dict[str, Any]]:
 
 
 def shown_table1(columns: Sequence[Column]) -> pd.DataFrame:
-    """For readers: one line per dataset and model; in brackets the paper's value and ours - it."""
+    """Table for readers, with one line per dataset and model.
+
+    In brackets: the paper's value, and the measured value less the paper's.
+    """
     return pd.DataFrame([_wide(line) for line in lines(columns)])
 
 
@@ -184,7 +189,7 @@ def _cell(measured: pd.DataFrame | None, metric: str, printed: float | None) -> 
 
 
 def _mean(measured: pd.DataFrame, metric: str) -> tuple[float, float]:
-    """The mean of a metric over the users, and its standard error."""
+    """Mean of a metric over the users, and its standard error."""
     mean, stderr = measured.loc[metric, ["mean", "stderr"]].to_numpy(float)
     return float(mean), float(stderr)
 
@@ -194,6 +199,7 @@ def _signed(value: float) -> str:
 
 
 def warn_of_edges(columns: Sequence[Column]) -> None:
+    """Warn of parameters that were chosen at an end of their grid."""
     for line in lines(columns):
         if line.edge:
             logger.warning(

@@ -1,4 +1,4 @@
-"""Table 1 of Steck 2020: what was measured beside what the paper prints, never mixed."""
+"""Table 1 of Steck 2020 for the page: columns measured here beside columns as printed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +13,10 @@ from lindrop.ranking.metrics import METRICS
 
 
 def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Comparison:
-    """results/tables/steck2020_table1.csv and config/paper_values/steck2020_table1.yaml.
+    """Table 1 as measured here and as printed, each dataset in a column of its own.
 
-    `generated` names the datasets that are no real ones.
+    `table` is the file results/tables/steck2020_table1.csv, `published` the content of
+    config/paper_values/steck2020_table1.yaml, and `generated` names the synthetic datasets.
     """
     frame = pd.read_csv(table, keep_default_na=False, na_values=[""])
     ours = frame[frame["mean"].notna()]
@@ -36,6 +37,7 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Co
 
 
 def _measured(dataset: str, lines: pd.DataFrame, generated: bool) -> Column:
+    """Column of the metrics measured on one dataset, from its lines of the csv."""
     papers_own = bool(lines["paper"].notna().any())
     numbers: dict[str, dict[str, Number]] = {}
     for line in lines.to_dict("records"):
@@ -49,6 +51,7 @@ def _measured(dataset: str, lines: pd.DataFrame, generated: bool) -> Column:
 
 
 def _printed(name: str, entry: Mapping[str, Any], published: Mapping[str, Any]) -> Column:
+    """Column of the metrics that the paper prints for one dataset."""
     numbers = {
         model: {
             metric: Number(value)

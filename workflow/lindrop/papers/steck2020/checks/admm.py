@@ -1,4 +1,8 @@
-"""Steck 2020, supplement, Section 3: where ADMM for Eq. 10 ends, printed and published (E3, E4)."""
+"""Steck 2020, supplement, Section 3: what the ADMM updates for Eq. 10 minimise (E2, E3, E4).
+
+The updates are those printed in the supplement and those of the authors' notebook. Each single
+update is compared with the minimum of Eq. 27, and the end of the iteration with that of Eq. 10.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,13 +30,13 @@ from lindrop.papers.steck2020.problems import (
 
 P, OMEGA, RANK = 0.33, 50.0, 2
 UPDATES_RANK = 4  # of the random U and V at which single updates are checked
-SWEEPS, ITERATIONS = 400, 4000  # of exact alternation and of the corrected ADMM
-PUBLISHED, LONG = 20, 3000  # iterations of the notebook, and of the printed updates
-MINIMAL = 1e-6  # what the solvers leave of the objective and of its slope
+SWEEPS, ITERATIONS = 400, 4000  # iterations of exact ALS and of the corrected ADMM
+PUBLISHED, LONG = 20, 3000  # iterations of the notebook's and of the printed ADMM
+MINIMAL = 1e-6  # relative error of a solver's objective and slope
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the end of printed, published and corrected ADMM, and of the single updates."""
     x = fitted(np.random.default_rng(seed))
     loss = Quadratic(x.T @ x, noise(x, P))
     exact, corrected = (
@@ -57,7 +61,7 @@ def _solved(x: Matrix, solver: str, iterations: int) -> LowRank:
 
 
 def _printed(loss: Quadratic, exact: LowRank, least: float) -> list[Check]:
-    """From the minimum, which the updates leave."""
+    """Checks of E3: the printed updates, started at the minimum of Eq. 10, leave it."""
     updates = printed_admm(loss.gram, P, 0.0, OMEGA, exact.decoder)
     end = LowRank(*next(islice(updates, LONG - 1, None)))
     stronger = Quadratic(loss.gram, 2 * loss.penalty + OMEGA)
@@ -72,7 +76,10 @@ def _printed(loss: Quadratic, exact: LowRank, least: float) -> list[Check]:
 
 
 def _notebook(loss: Quadratic, least: float) -> list[Check]:
-    """Its updates are not those of the supplement, and what they descend on has no minimum."""
+    """Checks of E4: the notebook's updates differ from the supplement's and miss the minimum.
+
+    The function that the notebook's updates descend on has no minimum.
+    """
     u = notebook_start(FEATURES, RANK)
     steps = list(islice(notebook_admm(loss.gram, P, 0.0, OMEGA, u), PUBLISHED))
     u, v = steps[0]
@@ -88,7 +95,10 @@ def _notebook(loss: Quadratic, least: float) -> list[Check]:
 
 
 def _fall(loss: Quadratic, t: float) -> float:
-    """A rank-1 matrix with nothing off the diagonal leaves Eq. 10 as it is at any t."""
+    """Change of Eq. 10 − ‖Ω^½ diag(UV')‖² from UV' = 0 to t dMat(1, 0, …), over −Ω₁t².
+
+    Eq. 10 ignores the diagonal of this matrix of rank 1, so the ratio is 1 at every t.
+    """
     omega = loss.penalty + OMEGA
     b = np.zeros_like(loss.gram)
     b[0, 0] = t
@@ -97,7 +107,7 @@ def _fall(loss: Quadratic, t: float) -> float:
 
 
 def _updates(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the single printed updates and of Eq. 26, at random U, V, β and γ."""
     data, weights = np.random.default_rng(seed).spawn(2)
     x = fitted(data)
     u, v = weights.normal(size=(2, FEATURES, UPDATES_RANK))
@@ -107,7 +117,7 @@ def _updates(seed: int) -> list[Check]:
 
 @dataclass(frozen=True)
 class Updates:
-    """The printed updates of U, V and β, each from the others, and the function of Eq. 27."""
+    """The printed updates of U, V and β, each given the other two, and the function of Eq. 27."""
 
     loss: Quadratic
     u: Matrix
@@ -117,42 +127,47 @@ class Updates:
 
     @cached_property
     def omega(self) -> Vector:
-        """The diagonal of Ω = Λ + ωI."""
+        """Diagonal of Ω = Λ + ωI."""
         return np.asarray(self.loss.penalty + OMEGA)
 
     @cached_property
     def target(self) -> Matrix:
-        """X'X dMat(1 + β) + Ω dMat(β − γ)."""
+        """The matrix X'X dMat(1 + β) + Ω dMat(β − γ)."""
         pulled = np.diag(self.omega * (self.beta - self.gamma))
         return np.asarray(self.loss.gram * (1 + self.beta) + pulled)
 
     @cached_property
     def h(self) -> Matrix:
-        """X'X + Λ + Ω."""
+        """The matrix X'X + Λ + Ω."""
         return np.asarray(self.loss.h + np.diag(self.omega))
 
     def encoder(self) -> Matrix:
+        """U after its printed update."""
         dual = self.v @ np.linalg.inv(self.v.T @ self.v)
         return np.linalg.solve(self.h, self.target @ dual)
 
     def decoder(self) -> Matrix:
+        """V after its printed update."""
         return np.linalg.solve(self.u.T @ self.h @ self.u, self.u.T @ self.target).T
 
     def diagonal(self) -> Vector:
-        """β."""
+        """β after its printed update."""
         b, g = self.u @ self.v.T, np.diag(self.loss.gram)
         above = np.diag(self.loss.gram @ b) - g + self.omega * (np.diag(b) + self.gamma)
         return np.asarray(above / self.divisor)
 
     @property
     def divisor(self) -> Vector:
-        """Of the update of β."""
+        """Divisor in the printed update of β."""
         return np.asarray(np.diag(self.loss.gram) + self.omega - self.loss.penalty)
 
     def lagrangian(
         self, u: Matrix, v: Matrix, beta: Vector, sign: int, whole: bool = False
     ) -> float:
-        """Eq. 27, `sign` before γ; `whole`: Ω penalises dMat(β) − UV', not its diagonal alone."""
+        """Value of Eq. 27 with the multiplier's term times `sign`.
+
+        If `whole`, Ω penalises all of dMat(β) − UV' instead of its diagonal alone.
+        """
         b = u @ v.T
         gap = beta - np.diag(b)
         apart = np.diag(beta) - b if whole else np.diag(gap)
@@ -161,7 +176,7 @@ class Updates:
         return self.rewritten(b, beta) + float(multiplied + penalty)
 
     def rewritten(self, b: Matrix, beta: Vector) -> float:
-        """Eq. 26 of the supplement."""
+        """Value of Eq. 26 of the supplement."""
         rest = np.eye(len(b)) + np.diag(beta) - b
         penalty = self.loss.penalty
         penalties = penalty @ np.sum(b**2, axis=1) - penalty @ beta**2
@@ -169,7 +184,10 @@ class Updates:
 
 
 def relative_slope(value: Callable[[Matrix], float], at: Matrix) -> float:
-    """Largest slope of a quadratic function, by central differences, by that at zero."""
+    """Largest slope of a quadratic function over its largest slope at zero.
+
+    Central differences are exact for a quadratic function.
+    """
 
     def largest(here: Matrix) -> float:
         steps = np.eye(at.size).reshape(-1, *at.shape)
@@ -202,7 +220,7 @@ def _diagonal_update(updates: Updates) -> list[Check]:
 
 
 def _factor_updates(updates: Updates) -> list[Check]:
-    """With the sign put right."""
+    """Checks of the updates of U and V, with the corrected sign of γ in Eq. 27 (E2)."""
 
     def slopes(whole: bool) -> dict[str, float]:
         v, u, beta = updates.v, updates.u, updates.beta

@@ -1,4 +1,4 @@
-"""Steck 2020, supplement, Section 4: alternation for Eq. 11 with its multipliers (E5)."""
+"""Steck 2020, supplement, Section 4: alternating updates for Eq. 11 with multipliers η (E5)."""
 
 from itertools import islice
 
@@ -20,13 +20,13 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P = 0.33
-LOW, HIGH = 2, 8  # rank² − 1 below and above the number of features
-LONG = 10_000  # iterations
+LOW, HIGH = 2, 8  # ranks: rank² − 1 is below, above the number of features
+LONG = 10_000  # iterations of the alternation
 MINIMAL = 1e-6
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the updates of Eq. 29 to 32, of their slopes and of where alternation ends."""
     data, weights = np.random.default_rng(seed).spawn(2)
     x = fitted(data)
     loss = Quadratic(x.T @ x, noise(x, P))
@@ -34,31 +34,34 @@ def checks(seed: int) -> list[Check]:
 
 
 def multipliers_30(loss: Quadratic, u: Matrix) -> Vector:
-    """η of the best V for a given U."""
+    """η of Eq. 30, the multipliers of the best V for a given U."""
     projection = u @ np.linalg.solve(u.T @ loss.h @ u, u.T)
     return np.asarray(np.diag(projection @ loss.gram) / np.diag(projection))
 
 
 def multipliers_32(loss: Quadratic, v: Matrix) -> Vector:
-    """η of the best U for a given V."""
+    """η of Eq. 32, the multipliers of the best U for a given V."""
     c, projection = np.linalg.inv(loss.h), v @ np.linalg.solve(v.T @ v, v.T)
     return np.asarray(np.linalg.solve(c * projection, np.diag(c @ loss.gram @ projection)))
 
 
 def best_decoder(loss: Quadratic, u: Matrix, eta: Vector) -> Matrix:
-    """Eq. 29."""
+    """V of Eq. 29 for given U and η."""
     target = u.T @ (loss.gram - np.diag(eta))
     return np.asarray(np.linalg.solve(u.T @ loss.h @ u, target).T)
 
 
 def best_encoder(loss: Quadratic, v: Matrix, eta: Vector) -> Matrix:
-    """Eq. 31."""
+    """U of Eq. 31 for given V and η."""
     dual = v @ np.linalg.inv(v.T @ v)
     return np.asarray(np.linalg.solve(loss.h, (loss.gram - np.diag(eta)) @ dual))
 
 
 def _updates(loss: Quadratic, rng: np.random.Generator) -> list[Check]:
-    """Each is a zero slope of the Lagrangian (Eq. 28), at any η; the η of each meets diag = 0."""
+    """Checks that Eq. 29 and 31 zero the slope of the Lagrangian (Eq. 28) at any η.
+
+    The η of Eq. 30 and 32 are checked to make diag(UV') zero.
+    """
     u, v = rng.normal(size=(2, FEATURES, HIGH))
     eta = rng.normal(size=FEATURES) * np.diag(loss.gram)
 
@@ -105,13 +108,13 @@ def _ends(x: Matrix, loss: Quadratic, rng: np.random.Generator) -> list[Check]:
 
 
 def _alternated(loss: Quadratic, v: Matrix) -> tuple[LowRank, float]:
-    """Where Eq. 29 to 32 end, and how far the two η are apart there."""
+    """Model at which Eq. 29 to 32 end, and the distance of its two η from each other."""
     u, v = next(islice(printed_alternation(loss.gram, P, 0.0, v, True), LONG - 1, None))
     return LowRank(u, v), relative_distance(multipliers_30(loss, u), multipliers_32(loss, v))
 
 
 def _steepness(loss: Quadratic, model: LowRank) -> float:
-    """Of the Lagrangian with the multipliers that leave least of it."""
+    """Relative slope of the Lagrangian at a model, with the η that minimise this slope."""
     even = model.balanced()
     slope, u, v = loss.slope(product_of(even)), even.encoder, even.decoder
     along = np.sum(slope @ v * v, axis=1) + np.sum(slope.T @ u * u, axis=1)

@@ -1,4 +1,8 @@
-"""Steck 2020, Section 4.1.1: what becomes of the diagonal as b → 0 (E1)."""
+"""Steck 2020, Sections 4 and 4.1.1: what the weights a, b leave of the diagonal of B (E1).
+
+In Eq. 6, the squared error contains the diagonal of B times b/m and the penalty contains it times
+√(ab)/m, with m = ap + bq.
+"""
 
 from itertools import product
 
@@ -19,16 +23,16 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P = 0.33
-FULL = 1e-9  # b at a = 1
-LIMIT = 1e-6  # what that b may leave, and the rounding of systems that it makes badly conditioned
+FULL = 1e-9  # the smallest b, at a = 1
+LIMIT = 1e-6  # tolerance at that b, where linear systems are badly conditioned
 
-GRID = np.linspace(0.01, 0.99, 99)  # of p, and of b at a = 1
-FALLING = np.array([1, *GRID[::-1], 1e-6])  # b, from a towards 0
-LEFT = 1e-3  # of the diagonal at the last of them, at most
+GRID = np.linspace(0.01, 0.99, 99)  # values of p, and of b at a = 1
+FALLING = np.array([1, *GRID[::-1], 1e-6])  # values of b at a = 1
+LEFT = 1e-3  # largest factor of the diagonal at the smallest b
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of both factors for all p and b, and of the limit b → 0 in Eq. 6."""
     x = enumerable(np.random.default_rng(seed))
     return [
         _undetermined(x),
@@ -41,7 +45,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _undetermined(x: Matrix) -> Check:
-    """Directions in which Eq. 6, a quadratic form of B, does not change at b = 0."""
+    """Check of how many directions leave Eq. 6, a quadratic form of B, unchanged at b = 0."""
     units = np.eye(ITEMS**2).reshape(-1, ITEMS, ITEMS)
     alone = np.array([equation_6(x, unit, P, 1, 0) for unit in units])
     pairs = [equation_6(x, one + other, P, 1, 0) for one, other in product(units, units)]
@@ -54,7 +58,7 @@ def _undetermined(x: Matrix) -> Check:
 
 def _fractions() -> list[Check]:
     def shares(b: float) -> tuple[float, float]:
-        """Of the diagonal: what Eq. 6 leaves in the squared error and in the penalty."""
+        """Factors of the diagonal in the squared error and in the penalty of Eq. 6, for a = 1."""
         mean = P + b * (1 - P)
         return b / mean, np.sqrt(b) / mean
 
@@ -73,7 +77,10 @@ def _equation_7(x: Matrix) -> Check:
 
 
 def _vanishing_diagonal(x: Matrix) -> list[Check]:
-    """It stays: one feature and one user are enough, where it is q at every b > 0."""
+    """Checks of E1: the diagonal of the minimiser does not vanish as b → 0.
+
+    With one feature and one user, it is q at every b > 0.
+    """
     enumerated = np.diag(Masked(x, P).minimiser(1, FULL))
     closed = np.diag(emphasised_matrix(x.T @ x, P, 0.0, 1.0, FULL))
     single = float(Masked(np.ones((1, 1)), P).minimiser(1, FULL)[0, 0])
@@ -103,18 +110,22 @@ def _vanishing_diagonal(x: Matrix) -> list[Check]:
 
 
 def limit_of_diagonal(x: Matrix) -> Vector:
-    """p (1/(Λ_i C_ii) − 1)."""
+    """Limit of the minimiser's diagonal as b → 0: p (1/(Λ_i C_ii) − 1)."""
     strength = noise(x, P)
     c = np.linalg.inv(x.T @ x + np.diag(strength))
     return np.asarray(P * (1 / (strength * np.diag(c)) - 1))
 
 
 def _far(ratios: Vector) -> float:
+    """The ratio that is farthest from 1."""
     return float(ratios[np.argmax(np.abs(ratios - 1))])
 
 
 def _shares() -> list[Check]:
-    """That in the penalty is at most 1 from p = √b/(√a + √b) on only: the paper overlooks it."""
+    """Checks that both factors of the diagonal are at most 1.
+
+    The factor in the penalty is at most 1 only if p ≥ √b/(√a + √b), which the paper overlooks.
+    """
     p, b = np.meshgrid(GRID, GRID)
     mean, least = p + b * (1 - p), np.sqrt(b) / (1 + np.sqrt(b))
     squared, penalty = b / mean, np.sqrt(b) / mean

@@ -1,4 +1,4 @@
-"""Steck 2020, Sections 3.1 and 4.1.1: full-rank models in closed form."""
+"""Steck 2020, Sections 3.1 and 4.1.1: closed forms of full-rank models (Eq. 5, 7, 8 and 9)."""
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P, NEARLY_ONE = 0.33, 1 - 1e-9
-SEEN = 0.01  # what is not nothing
+SEEN = 0.01  # least distance that counts as a difference
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Eq. 5, 7 and 8, of the identity as a minimiser, and of footnote 2."""
     small, large = np.random.default_rng(seed).spawn(2)
     x = fitted(large)
     return [
@@ -41,21 +41,21 @@ def checks(seed: int) -> list[Check]:
 
 
 def dlae(x: Matrix, p: float) -> Matrix:
-    """Eq. 5, by the library."""
+    """Full-rank DLAE (Eq. 5), computed by the library."""
     model = fit_dlae(training(x), p, 0.0).model
     assert isinstance(model, FullRank)
     return model.matrix
 
 
 def edlae(x: Matrix, p: float) -> Matrix:
-    """Eq. 8, by the library."""
+    """Full-rank EDLAE (Eq. 8), computed by the library."""
     model = fit_edlae(training(x), p, 0.0).model
     assert isinstance(model, FullRank)
     return model.matrix
 
 
 def regressions(x: Matrix, p: float) -> Matrix:
-    """Eq. 7 without Lagrange: the ridge regression of each feature on the others."""
+    """Solution of Eq. 7 by the ridge regression of each feature on all the others."""
     gram, count = x.T @ x, x.shape[1]
     regularised, best = gram + np.diag(noise(x, p)), np.zeros((count, count))
     for i in range(count):
@@ -80,7 +80,7 @@ def _equation_5(tiny: Matrix, x: Matrix) -> list[Check]:
 
 
 def _identity_checks(x: Matrix) -> list[Check]:
-    """Section 3.1."""
+    """Checks of Section 3.1: full-rank DLAE is the identity without dropout, not with it."""
     model, identity = "full-rank DLAE", np.eye(FEATURES)
     unregularised = _largest(dlae(x, 0.0) - identity)
     beside = _largest(off(dlae(x, P)))
@@ -95,7 +95,7 @@ def _identity_checks(x: Matrix) -> list[Check]:
 
 
 def _low_rank_identity() -> Check:
-    """Section 6: what the best approximation of a low rank (Eckart and Young) leaves of I."""
+    """Check of Section 6: error of the best low-rank approximation of I (Eckart and Young)."""
     values = np.linalg.svd(np.eye(FEATURES), compute_uv=False)
     left = np.sum(values[1:] ** 2) / np.sum(values**2)
     what = f"share of ‖I‖² beyond any matrix of rank 1, {FEATURES} features"
@@ -103,7 +103,7 @@ def _low_rank_identity() -> Check:
 
 
 def _footnote_2(x: Matrix) -> list[Check]:
-    """The best DLAE of every rank is known, the last of them that of all features."""
+    """Checks of footnote 2: the best DLAE by rank, up to that of full rank."""
     whole = low_rank(fit_dropout_l2(training(x), FEATURES, P, 0.0))
     models = [whole.truncated(rank) for rank in range(1, FEATURES + 1)]
     loss, full = Quadratic(x.T @ x, noise(x, P)), dlae(x, P)
@@ -132,7 +132,7 @@ def _equation_8(x: Matrix) -> list[Check]:
 
 
 def _best_prediction(x: Matrix) -> list[Check]:
-    """What taking the diagonal out of Eq. 5 afterwards would leave is not the same, and worse."""
+    """Checks that zeroing the diagonal of Eq. 5 differs from Eq. 8 and predicts worse."""
     claim, without, b = "section_4_1_1_best", off(dlae(x, P)), edlae(x, P)
     loss = Quadratic(x.T @ x, noise(x, P))
     what = "full-rank EDLAE against DLAE without its diagonal:"
@@ -144,7 +144,7 @@ def _best_prediction(x: Matrix) -> list[Check]:
 
 
 def _comparison_checks(x: Matrix) -> list[Check]:
-    """Section 4.1.1: both are I − C dMat(·)."""
+    """Checks of Section 4.1.1: Eq. 5 and Eq. 8 are both of the form I − C dMat(·)."""
     claim, c = "section_4_1_1_comparison", np.linalg.inv(x.T @ x + np.diag(noise(x, P)))
     identity = np.eye(FEATURES)
     distances = {

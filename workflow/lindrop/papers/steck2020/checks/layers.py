@@ -13,7 +13,7 @@ from lindrop.papers.steck2020.sampling import (
     deep_dropout_objective_printed,
 )
 
-ROWS, WIDTHS = 4, (3, 2, 3, 3)  # nodes of every layer
+ROWS, WIDTHS = 4, (3, 2, 3, 3)  # rows of X, and nodes of every layer
 LAYERS = len(WIDTHS) - 1
 P = 0.4
 
@@ -21,7 +21,7 @@ Net = list[Matrix]
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the objective of dropout in one and in several layers, and of its terms."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(ROWS, WIDTHS[0]))
     net = [rng.normal(size=shape) for shape in pairwise(WIDTHS)]
@@ -29,9 +29,9 @@ def checks(seed: int) -> list[Check]:
 
 
 def enumerated(x: Matrix, net: Net, dropped: list[bool]) -> float:
-    """The mean of ‖X − output‖² over every mask, kept values scaled by 1/q, as in Eq. 2.
+    """Mean of ‖X − output‖² over all masks, with kept values scaled by 1/q, as in Eq. 2.
 
-    Each mask serves all rows, which changes no mean of a sum over rows.
+    The rows of X share each mask: the mean of a sum over rows is that of independent masks.
     """
     kept, probability = outcomes(sum(WIDTHS[:-1]), 1 - P)
     by_layer = np.split(kept[:, None, :] / (1 - P), np.cumsum(WIDTHS[:-2]), axis=2)
@@ -74,14 +74,14 @@ def _several_layers(x: Matrix, net: Net) -> list[Check]:
 
 
 def _smallest_net() -> float:
-    """Exact less printed for X = W₁ = W₂ = 1."""
+    """Exact less printed objective for X = W₁ = W₂ = 1."""
     one = np.ones((1, 1))
     exact = deep_dropout_objective_exact(one, [one, one], P)
     return exact - deep_dropout_objective_printed(one, [one, one], P)
 
 
 def _terms(second: list[Matrix], net: Net) -> Matrix:
-    """‖Λ^(j)^½ W_j ⋯ W_L‖² of every layer j, with the diagonals of all Λ^(j) given."""
+    """Penalty ‖Λ^(j)^½ W_j ⋯ W_L‖² of every layer j, from the diagonals of all Λ^(j)."""
     rest, found = np.eye(WIDTHS[-1]), []
     for diagonal, weight in zip(reversed(second), reversed(net), strict=True):
         rest = weight @ rest
@@ -90,7 +90,10 @@ def _terms(second: list[Matrix], net: Net) -> Matrix:
 
 
 def _counted(x: Matrix, net: Net) -> Check:
-    """In how many terms a weight matrix stands: another one in its place changes them."""
+    """Check of the number of penalties that contain each weight matrix.
+
+    A weight matrix is in a penalty if the penalty changes with it.
+    """
     values, second = x, []
     for weight in net:
         second.append(ratio(P) * np.sum(values**2, axis=0))
@@ -105,7 +108,7 @@ def _counted(x: Matrix, net: Net) -> Check:
 
 
 def _expressive(net: Net) -> Check:
-    """A product of many layers is UV' of the narrowest one's width."""
+    """Check that a product of many layers equals UV' of the width of its narrowest layer."""
     deep, narrowest = np.linalg.multi_dot(net), min(WIDTHS)
     left, values, right = np.linalg.svd(deep)
     shallow = left[:, :narrowest] * values[:narrowest] @ right[:narrowest]

@@ -1,4 +1,4 @@
-"""Steck 2020, Section 4.1.2: low-rank EDLAE (Eq. 10), Eq. 11 in its place, and the corollary."""
+"""Steck 2020, Section 4.1.2: low-rank EDLAE (Eq. 10), its approximation Eq. 11, the corollary."""
 
 from typing import NamedTuple
 
@@ -28,25 +28,25 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P = 0.33
-RANKS = 3, 6, 12, 17  # of 20: (20 − 17)² < 20 leaves freedom enough to fit all off the diagonal
+RANKS = 3, 6, 12, 17  # of 20: as (20 − 17)² < 20, rank 17 fits every matrix off the diagonal
 SWEEPS, ITERATIONS = 300, 3000
-CLOSE = 1e-3  # of objectives: what the approximation may cost
-SMALL = 0.1  # of cosines and of diagonal entries, which are about 1/2 in DLAE of that rank
-MINIMAL = 1e-6  # what alternation leaves of the objective
+CLOSE = 1e-3  # relative excess of Eq. 10 at which Eq. 11 approximates it well
+SMALL = 0.1  # cosines and diagonal entries below it are small; those of DLAE are about 1/2
+MINIMAL = 1e-6  # relative error of the objective after alternation
 
 TWIN_RANK = 6
-LESS = 0.1  # of a cosine
+LESS = 0.1  # least fall of a cosine under diag(UV') = 0
 
 
 class Case(NamedTuple):
-    """Models of one rank: Eq. 10 from several starts, and Eq. 11."""
+    """Models of one rank: minimisers of Eq. 10 from several starts, and that of Eq. 11."""
 
     edlae: list[LowRank]
     constrained: LowRank
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Eq. 10 and 11 by rank, of the diagonal, and of the cosines of embeddings."""
     small, data, starts = np.random.default_rng(seed).spawn(3)
     x = fitted(data)
     loss = Quadratic(x.T @ x, noise(x, P))
@@ -68,14 +68,14 @@ def _solved(x: Matrix, loss: Quadratic, rank: int, rng: np.random.Generator) -> 
 
 
 def zero_diagonal(x: Matrix, rank: int) -> LowRank:
-    """Eq. 11, by the corrected ADMM to the end."""
+    """Minimiser of Eq. 11, by the corrected ADMM until convergence."""
     fits = fit_zero_diagonal(training(x), [rank], P, 0.0, iterations=ITERATIONS, tolerance=-1)
     ((_, fit),) = fits
     return low_rank(fit)
 
 
 def alternated(loss: Quadratic, v: Matrix) -> LowRank:
-    """Eq. 10 by exact alternating least squares, from a decoder."""
+    """Minimiser of Eq. 10, by exact alternating least squares from the decoder `v`."""
     problem = Problem(np.diag(loss.gram), loss.penalty)
     packed = PackedGram(loss.gram.copy())
     packed.invert(loss.penalty)
@@ -98,7 +98,10 @@ def _equation_10(x: Matrix, rng: np.random.Generator) -> list[Check]:
 
 
 def _approximation(loss: Quadratic, cases: dict[int, Case]) -> list[Check]:
-    """Eq. 11 costs ever less as the rank grows, and ends at the same model off the diagonal."""
+    """Checks that the excess cost of Eq. 11 falls with the rank.
+
+    At the largest rank, the minimisers of Eq. 10 and 11 agree off the diagonal.
+    """
     excess = np.array([_excess(loss, case) for case in cases.values()])
     last = cases[RANKS[-1]]
     best = off(product_of(_best(loss, last)))
@@ -114,7 +117,7 @@ def _approximation(loss: Quadratic, cases: dict[int, Case]) -> list[Check]:
 
 
 def _diagonal_checks(loss: Quadratic, cases: dict[int, Case]) -> list[Check]:
-    """At a small rank the diagonal is not zero; at a large one Eq. 10 does not say what it is."""
+    """Checks of the diagonal of UV': not zero at a small rank, undetermined at a large one."""
     smallest, last = cases[RANKS[0]], cases[RANKS[-1]]
     coupled = np.abs(np.diag(product_of(_best(loss, smallest)))).mean()
     values = np.array([loss.edlae(product_of(model)) for model in last.edlae])
@@ -143,26 +146,29 @@ def _corollary(case: Case) -> list[Check]:
 
 
 def own_cosines(model: LowRank) -> Vector:
-    """Of U_i and V_i, in the balanced gauge."""
+    """Cosine of U_i and V_i for every item, in the balanced gauge."""
     even = model.balanced()
     return np.asarray(np.sum(unit(even.encoder) * unit(even.decoder), axis=1))
 
 
 def unit(rows: Matrix) -> Matrix:
+    """Rows scaled to length one."""
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def _best(loss: Quadratic, case: Case) -> LowRank:
+    """Minimiser of Eq. 10 from the best of its starts."""
     return min(case.edlae, key=lambda model: loss.edlae(product_of(model)))
 
 
 def _excess(loss: Quadratic, case: Case) -> float:
+    """Relative excess of Eq. 10 at the minimiser of Eq. 11."""
     best = loss.edlae(product_of(_best(loss, case)))
     return loss.value(product_of(case.constrained)) / best - 1
 
 
 def _twins(seed: int) -> list[Check]:
-    """Every check of this file, on data whose features 0 and 1 are one and the same."""
+    """Checks of the embeddings of two identical features under diag(UV') = 0."""
     x = fitted(np.random.default_rng(seed))
     twins = np.column_stack((x[:, 0], x[:, :-1]))
     constrained = zero_diagonal(twins, TWIN_RANK).balanced()
@@ -187,7 +193,10 @@ def _twins(seed: int) -> list[Check]:
 
 
 def _bound(u: Matrix, v: Matrix) -> Check:
-    """U_j ⟂ V_j leaves cos(U_i, U_j) at most √(1 − cos²(U_i, V_j)), and the same of V."""
+    """Check that cosines of embeddings respect the bound that U_j ⟂ V_j implies.
+
+    cos(U_i, U_j) is at most √(1 − cos²(U_i, V_j)); the bound of cos(V_i, V_j) follows by symmetry.
+    """
     room = np.sqrt(1 - np.minimum((u @ v.T) ** 2, 1))
     beyond = max(off(u @ u.T - room).max(), off(v @ v.T - room.T).max())
     what = "excess of the cosines of two features over what orthogonality leaves"
@@ -195,5 +204,6 @@ def _bound(u: Matrix, v: Matrix) -> Check:
 
 
 def _cosine_of_twins(embeddings: Matrix) -> float:
+    """Cosine of the embeddings of features 0 and 1, which are identical."""
     first, second = unit(embeddings[:2])
     return float(first @ second)

@@ -8,12 +8,12 @@ from lindrop.dropout.multistart import descents
 from lindrop.papers.steck2020.problems import EXACT, Quadratic, enumerable, noise, ratio
 
 ROWS, ITEMS, RANK, STARTS = 30, 8, 3, 6
-DESCENT = 1e-6  # what a descent leaves of B
+DESCENT = 1e-6  # relative error of B after a descent
 DIFFERENT = 0.1
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of weight decay and of dropout's penalty: what they depend on and what they shrink."""
     data, weights, starts = np.random.default_rng(seed).spawn(3)
     x = enumerable(data)
     spread = data.normal(size=(ROWS, ITEMS)) * np.linspace(2, 0.5, ITEMS)
@@ -26,7 +26,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _parametrisations(rng: np.random.Generator) -> list[Check]:
-    """One B as UV', with other U and V, and in three layers."""
+    """Checks at one B = UV', written with other factors and with three layers."""
     u, v = rng.normal(size=(2, ITEMS, RANK))
     change, middle = rng.normal(size=(2, RANK, RANK))
     nets = (
@@ -44,7 +44,10 @@ def _parametrisations(rng: np.random.Generator) -> list[Check]:
 
 
 def _shrinkage(gram: Matrix, rng: np.random.Generator) -> list[Check]:
-    """Weight decay cuts eigenvalues of G below λ off, ‖UV'‖² none: λ is above the last one here."""
+    """Checks of the eigenvalues of B: weight decay zeroes those of G below λ.
+
+    The penalty λ‖UV'‖² zeroes none. λ is above the smallest eigenvalue here.
+    """
     values, vectors = np.linalg.eigh(gram)
     first, axes = values[: -RANK - 1 : -1], vectors[:, : -RANK - 1 : -1]
     lam = float(first[-2:].mean())
@@ -59,7 +62,7 @@ def _shrinkage(gram: Matrix, rng: np.random.Generator) -> list[Check]:
 
 
 def _best(gram: Matrix, lam: float, decay: bool, rng: np.random.Generator) -> Matrix:
-    """B = UV' where descents on either of rows 1 and 2 of Table 1 end."""
+    """Minimiser B = UV' of row 1 or 2 of Table 1, by descent."""
     loss = Quadratic(gram, np.full(ITEMS, 0.0 if decay else lam))
 
     def value_and_slope(flat: Vector) -> tuple[float, Vector]:
@@ -75,7 +78,7 @@ def _best(gram: Matrix, lam: float, decay: bool, rng: np.random.Generator) -> Ma
 
 
 def _feature_checks(x: Matrix) -> list[Check]:
-    """X'X sums over the rows: Λ_ii of a standardised feature is p/q times their number."""
+    """Checks of Λ_ii of standardised features: p/q times the number of rows."""
     p, claim = 0.4, "section_3_2_standardised"
     moments = np.mean(x**2, axis=0)
     per_moment = noise(x, p) / moments

@@ -1,4 +1,4 @@
-"""Steck 2020, supplement, Section 2: the proof of the theorem, line by line, over every mask."""
+"""Steck 2020, supplement, Section 2: the proof of the theorem (Eq. 6) by line, over all masks."""
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from lindrop.papers.steck2020.problems import (
     ratio,
 )
 
-P, A, B = 0.3, 1.0, 0.4  # p, a and b; p is not 1/2, where p and q could not be told apart
+P, A, B = 0.3, 1.0, 0.4  # p, a and b; at p = 1/2, exchanging p and q would go unnoticed
 Q = 1 - P
 
 
 class Part:
-    """The epochs that dropped feature i, part (a), or kept it, part (b): means over masks."""
+    """Epochs that dropped feature i (part a) or kept it (part b): means over their masks."""
 
     def __init__(self, lines: "Lines", i: int, kept: bool):
         masks, probability = lines.masked.outcomes
@@ -30,23 +30,23 @@ class Part:
 
     @property
     def share(self) -> float:
-        """Rows of the part per row of all epochs."""
+        """Rows of the part as a share of the rows of all epochs."""
         return float(self.weights.sum())
 
     def loss(self, column: Vector) -> float:
-        """(1/n)‖X_i − ZB_i‖² over the rows of the part."""
+        """(1/n)‖X_i − ZB_i‖² over the rows of the part, with n the number of all epochs."""
         errors = np.sum((self.x[:, self.i] - self.z @ column) ** 2, axis=1)
         return float(self.weights @ errors)
 
     def moments(self, scale: Vector) -> tuple[Vector, Matrix]:
-        """(1/n)X_i'ZQ and (1/n)QZ'ZQ, Q = dMat(scale)."""
+        """(1/n)X_i'ZQ and (1/n)QZ'ZQ over the rows of the part, with Q = dMat(scale)."""
         z = self.z * scale
         first = np.einsum("s,srj,r->j", self.weights, z, self.x[:, self.i])
         return first, np.einsum("s,srj,srk->jk", self.weights, z, z, optimize=True)
 
 
 class Lines:
-    """The numbered lines; `raw` is the paper's B, `edlae` its B^(EDLAE)."""
+    """Numbered lines of the proof, at the paper's B (`raw`) and at its B^(EDLAE) (`edlae`)."""
 
     def __init__(self, x: Matrix, raw: Matrix):
         self.x, self.gram, self.masked = x, x.T @ x, Masked(x, P)
@@ -57,20 +57,20 @@ class Lines:
         return Part(self, i, kept)
 
     def penalty(self, i: int) -> float:
-        """‖Λ^½ B_i^(off)‖²."""
+        """‖Λ^½ B_i^(off)‖², the penalty of column i without its diagonal entry."""
         return float(self.noise @ self.off[:, i] ** 2)
 
     def dropped(self, i: int) -> float:
-        """The braces of line 15."""
+        """Value of the braces in line 15."""
         return float(np.sum((self.x[:, i] - self.x @ self.off[:, i]) ** 2) + self.penalty(i))
 
     def kept(self, i: int) -> float:
-        """The braces of line 25."""
+        """Value of the braces in line 25."""
         rest = self.x[:, i] * (1 - self.beta[i] / Q) - self.x @ self.off[:, i]
         return float(np.sum(rest**2) + self.penalty(i))
 
     def line_4(self, raw: Matrix) -> float:
-        """With what is left of the columns of B."""
+        """Value of line 4 at the matrix `raw`."""
         return sum(
             weight * self.part(i, kept).loss(raw[:, i])
             for i in range(ITEMS)
@@ -78,9 +78,11 @@ class Lines:
         )
 
     def line_5(self) -> float:
+        """Value of line 5."""
         return sum(A * P * self.dropped(i) + B * Q * self.kept(i) for i in range(ITEMS))
 
     def line_6(self) -> float:
+        """Value of line 6."""
         without = np.sum((self.x - self.x @ self.off) ** 2)
         rest = self.x - self.x @ (self.off + np.diag(self.beta / Q))
         penalty = self.noise @ np.sum(self.off**2, axis=1)
@@ -95,7 +97,7 @@ class Lines:
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the proof's lines: overview, Λ, and the parts of Sections 2.2 and 2.3."""
     data, weights = np.random.default_rng(seed).spawn(2)
     x, matrix = enumerable(data), weights.normal(size=(ITEMS, ITEMS))
     lines = Lines(x, matrix)
@@ -128,7 +130,7 @@ def _lambda_checks(lines: Lines) -> list[Check]:
         "relative distance to dropout's penalty, of diag(X'X) times",
     )
     diagonal, units = np.diag(lines.gram), np.eye(ITEMS)
-    added = [  # by a single weight at (i, 0)
+    added = [  # penalty of a single weight at (i, 0)
         lines.masked.loss(np.outer(unit, units[0]) / Q, 1, 1)
         - np.sum((lines.x - np.outer(lines.x @ unit, units[0])) ** 2)
         for unit in units
@@ -143,7 +145,11 @@ def _lambda_checks(lines: Lines) -> list[Check]:
 
 
 def _split_checks(lines: Lines) -> list[Check]:
-    """Line 4 names column i of Z, which does not fit B_i: it is read as times B_ii."""
+    """Checks of line 4 at both readings: with column i of Z alone, and with all of Z.
+
+    Line 4 prints column i of Z times B_i, whose sizes do not match. Only the second reading equals
+    line 2.
+    """
     sizes = [lines.part(i, False).share / lines.part(i, True).share for i in range(ITEMS)]
     start, claim = lines.masked.loss(lines.raw, A, B), "supplement_equation_4"
     alone, whole = (lines.line_4(raw) / start for raw in (np.diag(np.diag(lines.raw)), lines.raw))
@@ -155,7 +161,7 @@ def _split_checks(lines: Lines) -> list[Check]:
 
 
 def _dropped_checks(lines: Lines) -> list[Check]:
-    """Section 2.2."""
+    """Checks of Section 2.2 of the proof: epochs in which feature i is dropped."""
     first_errors, second_errors, values, shifts = [], [], [], []
     for i in range(ITEMS):
         part, others = lines.part(i, False), np.arange(ITEMS) != i
@@ -179,7 +185,10 @@ def _dropped_checks(lines: Lines) -> list[Check]:
 
 
 def _kept_checks(lines: Lines) -> list[Check]:
-    """Section 2.3: Q scales column i, which is never dropped here, by q."""
+    """Checks of Section 2.3 of the proof: epochs in which feature i is kept.
+
+    Column i is never dropped there, so Q scales it by q.
+    """
     first_errors, second_errors, values, dropped = [], [], [], []
     masks, _ = lines.masked.outcomes
     for i in range(ITEMS):
@@ -202,5 +211,5 @@ def _kept_checks(lines: Lines) -> list[Check]:
 
 
 def _far(ratios: list[float]) -> float:
-    """The one farthest from 1."""
+    """The ratio that is farthest from 1."""
     return max(ratios, key=lambda found: abs(found - 1))

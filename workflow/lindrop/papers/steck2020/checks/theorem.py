@@ -1,4 +1,4 @@
-"""Steck 2020, Sections 2 to 4: what training with (emphasised) dropout minimises."""
+"""Steck 2020, Sections 2 to 4: the theorem (Eq. 6), what training with dropout minimises."""
 
 from itertools import product
 
@@ -22,11 +22,11 @@ from lindrop.papers.steck2020.sampling import theorem_curves
 DROPOUTS = 0.2, 0.5, 0.8
 WEIGHTS = (1.0, 1.0), (1.0, 0.5), (2.0, 0.05)  # (a, b) of Eq. 1
 EPOCHS = tuple(2**k for k in range(2, 9))
-FALLING = np.array([1, 0.8, 0.5, 0.2, 0.05, 1e-3, 1e-6])  # b at a = 1
+FALLING = np.array([1, 0.8, 0.5, 0.2, 0.05, 1e-3, 1e-6])  # values of b at a = 1
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Eq. 1 to 4, of the theorem, and of how the diagonal depends on a and b."""
     data, weights, order = np.random.default_rng(seed).spawn(3)
     x, matrix = enumerable(data), weights.normal(size=(ITEMS, ITEMS))
     return [
@@ -39,7 +39,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _equation_1(seed: int) -> Check:
-    """The limit exists, and finitely many masks approach it as the mean of random numbers does."""
+    """Check that the limit in Eq. 1 exists: errors of finitely many masks fall as 1/√epochs."""
     curves = theorem_curves(seed, rows=60, items=5, runs=10, epochs=EPOCHS)
     medians = curves.groupby(["p", "a", "b", "epochs"])["error"].median().unstack()
     slopes = np.polyfit(np.log(EPOCHS), np.log(medians.to_numpy().T), 1)[0]
@@ -49,7 +49,7 @@ def _equation_1(seed: int) -> Check:
 
 
 def _denoising_checks(x: Matrix, matrix: Matrix) -> list[Check]:
-    """Eq. 2 to 4; `matrix` is B^(DLAE), q times the B that the masks see."""
+    """Checks of Eq. 2 to 4 at B^(DLAE) = `matrix`, q times the B applied to masked input."""
     outputs, losses, penalties = [], [], []
     for p in DROPOUTS:
         masked, b = Masked(x, p), matrix / (1 - p)
@@ -57,7 +57,7 @@ def _denoising_checks(x: Matrix, matrix: Matrix) -> list[Check]:
         outputs.append(relative_distance(mean, x @ matrix))
         loss = Quadratic(x.T @ x, noise(x, p)).value(matrix)
         losses.append(masked.loss(b, 1, 1) / loss - 1)
-        units = np.eye(ITEMS)[:, :, None] * np.eye(ITEMS)[0]  # a weight at (i, 0) for every i
+        units = np.eye(ITEMS)[:, :, None] * np.eye(ITEMS)[0]  # single weights at (i, 0)
         found = [masked.loss(u / (1 - p), 1, 1) - np.sum((x - x @ u) ** 2) for u in units]
         penalties.append(relative_distance(np.array(found), noise(x, p)))
     every = "every mask enumerated: relative distance of"
@@ -69,6 +69,7 @@ def _denoising_checks(x: Matrix, matrix: Matrix) -> list[Check]:
 
 
 def _theorem(x: Matrix, matrix: Matrix) -> list[Check]:
+    """Checks of Eq. 6 at the random `matrix` and of its minimiser, for several p, a and b."""
     losses, minimisers = [], []
     for p, (a, b) in product(DROPOUTS, WEIGHTS):
         masked, scale = Masked(x, p), a * p + b * (1 - p)
@@ -90,7 +91,7 @@ def _theorem(x: Matrix, matrix: Matrix) -> list[Check]:
 
 
 def _diagonal_checks(x: Matrix, matrix: Matrix, rng: np.random.Generator) -> list[Check]:
-    """Equal weights and full emphasis."""
+    """Checks of Eq. 6 at equal weights (a = b) and at full emphasis (b = 0)."""
     other = off(matrix) + np.diag(rng.normal(0, 10, ITEMS))
     equals, masks, closed, errors = [], [], [], []
     for p in DROPOUTS:
@@ -110,7 +111,10 @@ def _diagonal_checks(x: Matrix, matrix: Matrix, rng: np.random.Generator) -> lis
 
 
 def _degree_checks(x: Matrix) -> list[Check]:
-    """As b falls, the minimiser's own share falls and its prediction from others improves."""
+    """Checks of the minimiser as b falls: its diagonal shrinks and its prediction improves.
+
+    The prediction meant is that of each feature from the others.
+    """
     diagonal_rises, error_rises = [], []
     for p in DROPOUTS:
         others = Quadratic(x.T @ x, noise(x, p))

@@ -1,4 +1,4 @@
-"""How the solvers of Eq. 10 approach its minimum: as published, and corrected."""
+"""Solvers of Eq. 10 of Steck 2020: gap by iteration of ADMM as published, corrected, and ALS."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,21 +22,24 @@ from lindrop.output.figures import COLOURS, WIDTH, panels
 from lindrop.store.gram import read_gram
 
 ITEMS, RANK = 500, 50
-P, RIDGE, OMEGA = 0.33, 400.0, 500.0  # as published
-MOST = 0.2  # of the mean of diag(X'X): a larger λ, and ω with it, is too large for the data
-SHOWN, LONG, SWEEPS = 40, 600, 300  # iterations
-OMEGAS = {"small": 0.1, "automatic": 1.0, "large": 10.0}  # times the automatic ω
+P, RIDGE, OMEGA = 0.33, 400.0, 500.0  # values of the authors' notebook
+MOST = 0.2  # largest λ over the mean of diag(X'X); a smaller λ scales ω alike
+SHOWN, LONG, SWEEPS = 40, 600, 300  # iterations shown, of long ADMM runs, and of exact ALS
+OMEGAS = {"small": 0.1, "automatic": 1.0, "large": 10.0}  # factors of the automatic ω
 
 Iterates = Iterator[tuple[Matrix, Matrix]]
 
 
 def data(gram: str) -> pd.DataFrame:
-    """The solvers' iterates on the most popular items of a dataset, from the file of its X'X."""
+    """Objectives of every solver by iteration, from a dataset's file of X'X.
+
+    Only the most popular items of the dataset are used.
+    """
     return Comparison(read_gram(gram).matrix).curves()
 
 
 class Comparison:
-    """Eq. 10 on the most popular items, in float64, and every solver of it."""
+    """Eq. 10 on the most popular items of a dataset, in float64, with all its solvers."""
 
     def __init__(self, gram: Matrix, items: int = ITEMS, rank: int = RANK):
         popular = np.sort(np.argsort(-gram.diagonal(), kind="stable")[:items])
@@ -58,9 +61,9 @@ class Comparison:
         }
 
     def curves(self, shown: int = SHOWN, long: int = LONG, sweeps: int = SWEEPS) -> pd.DataFrame:
-        """The objective of every iterate (U, V), and its gap to the lowest value of any long run.
+        """Objective of every iterate (U, V), and its gap to the lowest value of any long run.
 
-        Long runs: the corrected ADMM at every ω, and exact ALS.
+        Long runs are the corrected ADMM at every ω and exact ALS.
         """
         runs = {name: self._objectives(run, shown) for name, run in self.published.items()}
         for name, run in self.corrected.items():
@@ -109,7 +112,7 @@ class Comparison:
             u = best_encoder(v)
 
     def _objectives(self, iterates: Iterates, count: int) -> list[float]:
-        """As far as they go: one of them diverges."""
+        """Objectives of the first iterates, fewer than `count` if the solver diverges."""
         values = []
         with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError, UserError):
             for u, v in islice(iterates, count):
@@ -125,11 +128,11 @@ STYLES = {
     "corrected ADMM, large ω": (COLOURS[5], "--"),
     "exact ALS": (COLOURS[6], "-"),
 }
-TOP, LEAST = 2.0, 1e-10  # of the axis
+TOP, LEAST = 2.0, 1e-10  # ends of the axis
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Gap against iterations; a curve that leaves through the top is marked there."""
+    """Relative gap by iteration; curves that leave the axis at the top are marked there."""
     figure, (axis,) = panels(1, height=2.7)
     figure.set_figwidth(0.8 * WIDTH)
     for solver, (colour, line) in STYLES.items():

@@ -1,4 +1,8 @@
-"""Figure 1 (center) of Steck 2020: cosines of similar items, diag(UV') = 0 (Eq. 11)."""
+"""Figure 1 (center) of Steck 2020: cosines of similar items under diag(UV') = 0 (Eq. 11).
+
+The maps U → UR, V → VR⁻ᵀ keep UV' but change cosines, so the figure depends on the gauge. Figure 1
+(right) uses the same functions for the unconstrained model.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,17 +26,17 @@ from lindrop.store.gram import read_gram
 from lindrop.store.model import SavedModel, read_model
 
 SIMILAR = 10
-BLOCK_BYTES = 64 << 20  # of gathered embeddings, or of columns of B
-DENSE_ITEMS = 3_000  # above, the published updates (an items × items system each) take too long
-PUBLISHED_EPOCHS = {False: 5, True: 10}  # of the notebook, by whether diag(UV') = 0
+BLOCK_BYTES = 64 << 20  # memory of gathered embeddings, or of columns of B
+DENSE_ITEMS = 3_000  # with more items, the published updates take too long
+PUBLISHED_EPOCHS = {False: 5, True: 10}  # epochs of the notebook, by whether diag(UV') = 0
 BINS = np.linspace(-1.0, 1.0, 81)
 BLUE, RED, *_ = COLOURS
 
 PUBLISHED = "as the published updates end"
 SOLVER = "as our solver ends"
 BALANCED = "balanced"
-REDUCED = 2 / 3  # of the median over items
-ORTHOGONAL, MANY = 0.1, 0.25  # cosine, share of the items
+REDUCED = 2 / 3  # ratio of medians below which cosines count as reduced
+ORTHOGONAL, MANY = 0.1, 0.25  # cosine of nearly orthogonal items, and their least share
 
 
 def data(
@@ -43,14 +47,14 @@ def data(
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Histograms, a row per dataset and a column per gauge."""
+    """Histograms of median cosines, with a row per dataset and a column per gauge."""
     return draw_similarities(data, "Eq. 11")
 
 
 def similar_items(b: Matrix) -> npt.NDArray[np.intp]:
     """The SIMILAR items with the largest values in each column of B: items × SIMILAR.
 
-    As in the published code, B_ii = 1 first: the item is one of its own ten.
+    As in the published code, B_ii is set to 1 first, so each item is among its own ten.
     """
     items = len(b)
     count = min(SIMILAR, items)
@@ -63,7 +67,7 @@ def similar_items(b: Matrix) -> npt.NDArray[np.intp]:
 
 
 def median_cosines(embeddings: Matrix, sets: npt.NDArray[np.intp]) -> Matrix:
-    """Of each set of items, the median of the cosines of all its pairs."""
+    """Median of the cosines of all pairs of each set of items."""
     norms = np.linalg.norm(embeddings, axis=1, keepdims=True)
     unit = embeddings / np.where(norms > 0, norms, 1)
     pairs = np.triu_indices(sets.shape[1], k=1)
@@ -76,6 +80,7 @@ def median_cosines(embeddings: Matrix, sets: npt.NDArray[np.intp]) -> Matrix:
 
 
 def _blocks(total: int, bytes_each: int) -> list[tuple[int, int]]:
+    """Ranges of rows that need at most BLOCK_BYTES each."""
     step = max(1, BLOCK_BYTES // bytes_each)
     return [(start, min(start + step, total)) for start in range(0, total, step)]
 
@@ -83,10 +88,11 @@ def _blocks(total: int, bytes_each: int) -> list[tuple[int, int]]:
 def gauges(
     saved: SavedModel, read_gram: Callable[[], Matrix], zero_diagonal: bool
 ) -> dict[str, LowRank]:
-    """One UV' in two gauges: as the updates end, which depends on their start, and balanced.
+    """One UV' in two gauges: as the alternating updates end, and balanced.
 
-    The updates are the published ones from the notebook's random start where that is quick, and
-    where they do not break down (they do where the data have less rank than the model).
+    The first depends on the start of the updates. They are the published ones from the notebook's
+    random start if there are few enough items and the updates do not break down, which they do if
+    the data have less rank than the model.
     """
     model, name = saved.fit.model, SOLVER
     assert isinstance(model, LowRank)
@@ -98,7 +104,10 @@ def gauges(
 
 
 def published_end(gram: Matrix, ridge: float, rank: int, zero_diagonal: bool) -> LowRank:
-    """U = … V̂ of the last U-step and V of the V-step after it, as the notebook leaves them."""
+    """U and V as the notebook leaves them after its last epoch.
+
+    U belongs to the V before its last update.
+    """
     start = np.random.RandomState(0).randn(rank, len(gram)).T * START_SCALE
     updates = printed_alternation(gram.astype(float), 0.0, ridge, start, zero_diagonal)
     epochs = PUBLISHED_EPOCHS[zero_diagonal]
@@ -151,7 +160,10 @@ def similarities(
 
 
 def cosine_checks(dataset: Dataset, center: pd.DataFrame, right: pd.DataFrame) -> list[Check]:
-    """Of a dataset's lines in both csv files; in every gauge, since cosines depend on it."""
+    """Checks of the cosines on one dataset, in every gauge.
+
+    `center` and `right` are the dataset's lines of both csv files.
+    """
     return [
         check
         for gauge, constrained in center.groupby("gauge", sort=False)
@@ -162,6 +174,7 @@ def cosine_checks(dataset: Dataset, center: pd.DataFrame, right: pd.DataFrame) -
 def _in_gauge(
     dataset: Dataset, gauge: str, constrained: pd.DataFrame, free: pd.DataFrame
 ) -> list[Check]:
+    """Checks of the cosines in one gauge."""
     at = f"{dataset.name}, {gauge}:"
     near = (constrained["median_encoder"].abs() <= ORTHOGONAL).mean()
     checks = [
@@ -179,7 +192,7 @@ def _in_gauge(
 
 
 def draw_similarities(data: pd.DataFrame, of: str) -> Figure:
-    """A row per dataset, a column per gauge; `of` names the model."""
+    """Histograms with a row per dataset and a column per gauge; `of` names the model."""
     datasets = list(data.groupby("dataset", sort=False))
     figure = Figure(figsize=(WIDTH, 0.3 + 1.9 * len(datasets)))
     axes = figure.subplots(len(datasets), 2, squeeze=False, sharex=True, sharey="row")

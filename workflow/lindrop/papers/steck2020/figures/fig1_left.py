@@ -1,4 +1,4 @@
-"""Figure 1 (left) of Steck 2020: nDCG@100 of the test users against the rank of the model."""
+"""Figure 1 (left) of Steck 2020: nDCG@100 of the test users by rank of the model."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,23 +21,24 @@ from lindrop.ranking.evaluation import summary
 from lindrop.ranking.metrics import CRITERION
 from lindrop.store.metrics import read_metrics
 
-PER_ROW = 3  # panels
+PER_ROW = 3  # panels in a row
 EDLAE, CONSTRAINED, FREE = "edlae", "zero_diagonal_l2", "product_l2"
-LARGE_RANK = 1_000  # of the text
-NETFLIX_CROSSING = 100  # of the text: "about"
-SIGNIFICANT = 2  # standard errors
-NEARLY, LOW = 0.98, 0.9  # of nDCG@100
-SMALL_RANK = 0.1  # of the full rank; 100 of 17,769 is far below
+LARGE_RANK = 1_000  # the rank that the text calls large
+NETFLIX_CROSSING = 100  # the text says "about 100"
+SIGNIFICANT = 2  # standard errors of a significant difference
+NEARLY, LOW = 0.98, 0.9  # ratios of nDCG@100 read as "nearly the same" and "low"
+SMALL_RANK = 0.1  # share of the full rank that is "small"; the paper's is 100 of 17,769
 BLUE, _, GREEN, _, _, _, BLACK = COLOURS
 
 
 def _style(label: str, colour: str, marker: str, line: str) -> dict[str, Any]:
+    """Keyword arguments of matplotlib for one curve."""
     size = 3.5 if marker == "o" else 5.0
     style = {"label": label, "color": colour, "marker": marker, "linestyle": line}
     return style | {"ms": size, "mec": colour, "mew": 0.6, "lw": 1.0}
 
 
-# the paper's signs; those of × and + that can be hollow
+# the paper's markers; × and + in the form that can be drawn hollow
 STYLES = {
     "edlae": _style("EDLAE (Eq. 10)", BLACK, "o", "-"),
     "zero_diagonal": _style(r"Eq. 11, $\tilde{\Lambda}$", GREEN, "X", "-"),
@@ -48,7 +49,7 @@ STYLES = {
 
 
 def data(metrics: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
-    """The curves of every dataset, from the files of its models' metrics."""
+    """Curves of every dataset, from the files of its models' metrics."""
     found: dict[str, dict[str, Mapping[int, Tested]]] = {}
     for file in map(Path, metrics):
         found.setdefault(file.parent.name, {})[file.stem] = read_metrics(file)
@@ -56,7 +57,7 @@ def data(metrics: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
 
 
 def curves(dataset: str, results: Mapping[str, Mapping[int, Tested]]) -> pd.DataFrame:
-    """Each model's points by rank; the last is that of the full-rank model it tends to."""
+    """nDCG@100 of every curve by rank, ending with the full-rank model that it tends to."""
     rows = []
     for name, full in CURVES.items():
         points = [(name, tested) for tested in results[name].values()]
@@ -80,7 +81,7 @@ def curves(dataset: str, results: Mapping[str, Mapping[int, Tested]]) -> pd.Data
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """A panel per dataset."""
+    """Panels of nDCG@100 by rank, one for each dataset."""
     datasets = list(data.groupby("dataset", sort=False))
     columns = min(PER_ROW, len(datasets))
     n_rows = -(-len(datasets) // columns)
@@ -112,11 +113,11 @@ def _draw_dataset(axis: Axes, points: pd.DataFrame) -> None:
 
 
 def _rank_ticks(axis: Axes, points: pd.DataFrame) -> None:
-    """Logarithmic, labelled at 1 and 3 times the powers of ten and at the full rank."""
+    """Set a logarithmic axis labelled at 1 and 3 times powers of ten and at the full rank."""
     full = int(points.loc[points["full_rank"], "rank"].max())
     lowest = int(points["rank"].min())
     steps = [step * 10**power for power in range(7) for step in (1, 3)]
-    nearest = full / (full / lowest) ** 0.12  # of an axis, for the labels not to touch
+    nearest = full / (full / lowest) ** 0.12  # labels must not touch
     ticks = [tick for tick in steps if lowest <= tick <= nearest]
     axis.set_xscale("log")
     axis.set_xticks([*ticks, full], [*(f"{tick:,}" for tick in ticks), "full"])
@@ -126,7 +127,7 @@ def _rank_ticks(axis: Axes, points: pd.DataFrame) -> None:
 
 
 class Curves:
-    """nDCG@100 of every curve by rank, ending with the full-rank model; one dataset."""
+    """nDCG@100 of the three curves of a dataset by rank, ending with the full-rank model."""
 
     def __init__(self, data: pd.DataFrame):
         means = data.pivot(index="rank", columns="curve", values="mean")
@@ -139,16 +140,20 @@ class Curves:
 
     @property
     def full(self) -> int:
+        """Full rank: the number of items."""
         return int(self.ranks[-1])
 
     @property
     def large(self) -> int:
-        """Where the low rank is that is nearest to the paper's, by ratio."""
+        """Index of the low rank whose ratio to the paper's rank 1,000 is nearest to 1."""
         return int(np.argmin(np.abs(np.log(self.ranks[:-1] / LARGE_RANK))))
 
     @property
     def crossing(self) -> float:
-        """The rank from which on the constrained model is better, log-linear between two ranks."""
+        """Smallest rank from which on Eq. 11 stays better than the unconstrained model.
+
+        Between two ranks, the lead is interpolated linearly in the logarithm of the rank.
+        """
         lead = self.constrained - self.free
         behind = np.flatnonzero(lead <= 0)
         if not behind.size:
@@ -162,7 +167,7 @@ class Curves:
 
 
 def rank_checks(dataset: Dataset, data: pd.DataFrame) -> list[Check]:
-    """Of a dataset's lines in the figure's csv."""
+    """Checks of Figure 1 (left) on one dataset; `data` holds its lines of the csv."""
     curves = Curves(data)
     return [
         _best_everywhere(dataset, curves),
@@ -207,7 +212,7 @@ def _small_ranks(dataset: Dataset, curves: Curves) -> list[Check]:
 
 
 def _crossing(dataset: Dataset, curves: Curves) -> list[Check]:
-    """Where the unconstrained model falls behind for good; on Netflix the paper says where."""
+    """Checks of the rank at which Eq. 11 overtakes; on Netflix, it is about 100 in the paper."""
     what = f"{dataset.name}: rank from which on Eq. 11 is better"
     check = partial(at_most, "fig1_crossing", data=dataset.data)
     checks = [check(f"{what}, over the full rank", curves.crossing / curves.full, SMALL_RANK)]

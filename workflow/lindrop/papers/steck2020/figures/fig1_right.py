@@ -1,4 +1,4 @@
-"""Figure 1 (right) of Steck 2020: cosines of similar items, diag(UV') left free."""
+"""Figure 1 (right) of Steck 2020: cosines of similar items in the unconstrained model."""
 
 from collections.abc import Sequence
 
@@ -16,5 +16,5 @@ def data(
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Histograms, a row per dataset and a column per gauge."""
+    """Histograms of median cosines, with a row per dataset and a column per gauge."""
     return draw_similarities(data, "unconstrained")

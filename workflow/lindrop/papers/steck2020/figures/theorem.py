@@ -1,4 +1,4 @@
-"""The theorem behind EDLAE (Steck 2020, Eq. 6) by sampling, and dropout in several layers (E6)."""
+"""The theorem (Eq. 6) of Steck 2020 by sampled masks, and dropout in several layers (E6)."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from matplotlib.figure import Figure
 from lindrop.output.figures import COLOURS, panels
 from lindrop.papers.steck2020.sampling import deep_dropout_table, theorem_curves
 
-Tables = tuple[pd.DataFrame, pd.DataFrame]  # convergence and layers
+Tables = tuple[pd.DataFrame, pd.DataFrame]  # the tables `convergence` and `layers`
 
 
 def data(seed: int) -> Tables:
-    """Distances to the closed form, and objectives of random nets."""
+    """Distances of sampled minimisers to the theorem's, and objectives of random deep networks."""
     return theorem_curves(seed), deep_dropout_table(seed)
 
 
 def table(data: Tables) -> pd.DataFrame:
-    """Both tables in one."""
+    """Both tables as one, with a column that names the panel."""
     panels = dict(zip(("convergence", "layers"), data, strict=True))
     return pd.concat(panels, names=["panel"]).reset_index("panel").convert_dtypes()
 
 
 def draw(data: Tables) -> Figure:
-    """Left: sampling approaches the theorem. Right: one formula for several layers fails."""
+    """Left: sampled minimisers approach the theorem's. Right: the printed deep objective fails."""
     curves, deep = data
     figure, (left, right) = panels(2, height=2.6)
     _draw_convergence(left, curves)
@@ -34,7 +34,7 @@ def draw(data: Tables) -> Figure:
 
 
 def _draw_convergence(axis: Axes, curves: pd.DataFrame) -> None:
-    """Medians over the runs, and what the middle eight tenths of them span."""
+    """Draw medians over the runs, and bands from the 10 % to the 90 % quantile."""
     for (p, a, b), case in curves.groupby(["p", "a", "b"]):
         error = case.groupby("epochs")["error"]
         low, middle, high = (error.quantile(share) for share in (0.1, 0.5, 0.9))
@@ -49,7 +49,7 @@ def _draw_convergence(axis: Axes, curves: pd.DataFrame) -> None:
 
 
 def _draw_layers(axis: Axes, deep: pd.DataFrame) -> None:
-    """Sampled and printed objectives relative to the recursion; each p a little to one side."""
+    """Draw sampled and printed objectives over the corrected one, by number of layers."""
     axis.axhline(1, color="k", lw=0.8, label="corrected")
     by_dropout = deep.groupby("p")
     for number, (p, case) in enumerate(by_dropout):
