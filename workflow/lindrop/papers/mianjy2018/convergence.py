@@ -1,7 +1,7 @@
-"""Mianjy 2018, Figure 3: dropout (Algorithm 1) converges to global optima and equalises weights.
+"""Mianjy 2018, simulation of Figure 3: objective and importance scores during Algorithm 1.
 
-What the paper leaves open is chosen here. The spectrum of M is σ_i = exp(−(i − 1)/10); its scale
-changes nothing but that of η. The start is normal, with importance scores of about ‖M‖₂ = 1, more
+The paper leaves three things open, chosen here. The spectrum of M is σ_i = exp(−(i − 1)/10); its
+scale affects only that of η. The start is normal, with importance scores of about ‖M‖₂ = 1, more
 than at any optimum. η falls linearly to 0.
 """
 
@@ -18,12 +18,12 @@ from lindrop.dropout.optimum import optimal_value
 from lindrop.dropout.sgd import dropout_sgd, products
 
 OUTPUTS, INPUTS = 120, 80
-DECAY = 10.0  # so many singular values further, they are e times smaller
-RATE = 0.008  # η_0; half as much again, and some runs diverge
+DECAY = 10.0  # number of singular values over which they fall by a factor e
+RATE = 0.008  # η_0; at 1.5 times this rate, some runs diverge
 STEPS = 150_000
 CHECKPOINTS = 120
 PAPER_RUNS = 50
-FEW_RUNS = 10  # with fewer, a band spans all of them
+FEW_RUNS = 10  # with fewer runs, a band spans all of them
 SETTING = ["width", "lam"]
 
 
@@ -35,13 +35,16 @@ def target(rng: np.random.Generator) -> Matrix:
 
 
 def random_frame(rows: int, columns: int, rng: np.random.Generator) -> Matrix:
-    """Uniformly distributed orthonormal columns: a Gaussian's QR with R's diagonal positive."""
+    """Uniformly distributed orthonormal columns: Q of a Gaussian matrix's QR decomposition.
+
+    Signs are chosen to make the diagonal of R positive.
+    """
     q, r = np.linalg.qr(rng.standard_normal((rows, columns)))
     return np.asarray(q * np.sign(np.diag(r)))
 
 
 def start(width: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """U_0 and V_0, of columns with E‖u_i‖²‖v_i‖² = 1."""
+    """U_0 and V_0, whose columns have E‖u_i‖²‖v_i‖² = 1."""
     deviation = (OUTPUTS * INPUTS) ** -0.25
     u, v = (rng.normal(0, deviation, (rows, width)) for rows in (OUTPUTS, INPUTS))
     return u, v
@@ -58,7 +61,8 @@ def convergence(
 ) -> pd.DataFrame:
     """Objective and variance of importance scores of every run at checkpoints, and the optimum.
 
-    M is one for all. A run has its own random numbers, whatever the number of runs and of threads.
+    All runs share M. A run has its own random numbers, which do not depend on the numbers of runs
+    and of threads.
     """
     data, *streams = np.random.default_rng(seed).spawn(1 + runs)
     m = target(data)
@@ -85,7 +89,7 @@ def convergence(
 
 
 def curve(m: Matrix, width: int, lam: float, steps: int, rng: np.random.Generator) -> pd.DataFrame:
-    """One run."""
+    """Objective and variance of importance scores of one run at checkpoints."""
     rates = RATE * (1 - np.arange(steps) / steps)
     at = np.unique([0, *np.geomspace(1, steps, CHECKPOINTS).astype(int)])
     trained = dropout_sgd(m, *start(width, rng), keep_of(lam), rates, at.tolist(), rng)
@@ -94,14 +98,14 @@ def curve(m: Matrix, width: int, lam: float, steps: int, rng: np.random.Generato
 
 
 def objective(m: Matrix, u: Matrix, v: Matrix, lam: float) -> float:
-    """f (Eq. 2) without BLAS, whose threads would wait in a loop for work that never comes."""
+    """f (Eq. 2), computed without BLAS, whose idle threads would keep the processors busy."""
     return float(
         np.sum((m - products(u, v)) ** 2) + lam * np.sum(squared_norms(u) * squared_norms(v))
     )
 
 
 def summary(curves: pd.DataFrame) -> pd.DataFrame:
-    """Where every setting ends: f and its gap, the variance's share of its start."""
+    """End of every setting: f, its gap to the optimum, and the variance over that at the start."""
     return pd.DataFrame(
         [
             dict(zip(SETTING, setting, strict=True)) | _summary_of(case)
@@ -123,10 +127,10 @@ def _summary_of(case: pd.DataFrame) -> dict[str, float]:
 
 
 def by_run(case: pd.DataFrame, what: str) -> pd.DataFrame:
-    """A row per run, a column per step."""
+    """One column of the curves as a table with a row per run and a column per step."""
     return case.pivot(index="run", columns="step", values=what)
 
 
 def band(runs: int) -> tuple[float, float]:
-    """Quantiles that stand for the spread of so many runs."""
+    """Quantiles that show the spread of the given number of runs."""
     return (0, 1) if runs < FEW_RUNS else (0.1, 0.9)

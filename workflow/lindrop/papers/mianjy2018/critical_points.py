@@ -1,4 +1,7 @@
-"""Mianjy 2018, Section 4: searches that know nothing of the list of critical points."""
+"""Mianjy 2018, Section 4: searches for critical points, and whether they are strict saddles.
+
+The searches do not use the list of critical points in `lindrop.dropout.landscape`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -12,27 +15,27 @@ from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import gradient, objective, tied_gradient, tied_objective
 from lindrop.dropout.optimum import optimal_value
 
-STARTS = 30  # of the root finder, for every M and λ
-KINDS = 100  # of critical points that it has to find, all in all
+STARTS = 30  # starts of the root finder, for every M and λ
+KINDS = 100  # kinds of critical points that it has to find in total
 DESCENTS = 8
-LARGEST_LAM = 10.0  # of the descents: beyond, L-BFGS stops on flat ground
-FAR = 100.0  # times M: then a start of normal numbers is near zero
+LARGEST_LAM = 10.0  # largest λ of the descents: beyond it, L-BFGS stops on flat ground
+FAR = 100.0  # factor of M, which makes a normal start relatively small
 
 Function = Callable[[Matrix], Matrix]
 
-SAME = 1e-9  # the difference of equal values
-STRICT = 1e-6  # an eigenvalue that far below zero makes a saddle strict
+SAME = 1e-9  # largest difference of equal values
+STRICT = 1e-6  # an eigenvalue below −STRICT makes a saddle strict
 
 
 def fingerprint(value: float, product: Matrix) -> Vector:
-    """What critical points of one kind share: f and the singular values of UV'."""
+    """f and the singular values of UV', which critical points of one kind share."""
     return np.array([value, *np.linalg.svd(product, compute_uv=False)])
 
 
 def completeness(
     claim: str, what: str, found: list[Matrix], known: list[Matrix], form: Form = PRINTED
 ) -> Iterator[Check]:
-    """What is found in each problem is known there; and it is not always the same."""
+    """Checks that all points found are listed, and that they are of many kinds."""
     apart = [
         np.abs(prints[:, None] - kinds).max(axis=2)
         for prints, kinds in zip(found, known, strict=True)
@@ -47,7 +50,7 @@ def completeness(
 def roots(
     slope: Function, curved: Function, shape: tuple[int, int], rng: np.random.Generator
 ) -> Iterator[Matrix]:
-    """Where Levenberg and Marquardt's method solves ∇f = 0, whatever kind of point that is."""
+    """Critical points of any kind: solutions of ∇f = 0 by the method of Levenberg and Marquardt."""
     for scale in np.linspace(0.1, 1, STARTS):
         end = least_squares(
             lambda flat: slope(flat.reshape(shape)).ravel(),
@@ -63,7 +66,7 @@ def roots(
 
 
 def _tied_roots(of: Tied, rng: np.random.Generator) -> Matrix:
-    """Their fingerprints."""
+    """Fingerprints of the roots of ∇f with tied weights."""
     m, lam = of.m, of.lam
     found = roots(
         lambda u: tied_gradient(m, u, lam), lambda u: tied_hessian(m, u, lam), (len(m), of.r), rng
@@ -72,7 +75,7 @@ def _tied_roots(of: Tied, rng: np.random.Generator) -> Matrix:
 
 
 def _free_roots(of: Tied, rng: np.random.Generator) -> tuple[Matrix, Vector, Vector]:
-    """Their fingerprints, f's excess over the global value and least eigenvalues."""
+    """Fingerprints, excess of f and smallest eigenvalues of ∇²f of roots with free weights."""
     m, lam = tall(of, rng), of.lam
     rows, columns = m.shape
 
@@ -94,18 +97,19 @@ def _free_roots(of: Tied, rng: np.random.Generator) -> tuple[Matrix, Vector, Vec
 
 
 def tall(of: Tied, rng: np.random.Generator) -> Matrix:
-    """A matrix with one row more than M and its singular values."""
+    """A matrix with the singular values of M and one more row."""
     d = len(of.values)
     left = np.linalg.qr(rng.normal(size=(d + 1, d)))[0]
     return np.asarray((left * of.values) @ of.vectors.T)
 
 
 def root_checks(cases: list[Tied], rng: np.random.Generator) -> Iterator[Check]:
-    """Theorem 4.3: the list is complete. E10: for free weights it is the same.
+    """Checks that the list is complete with tied weights (Theorem 4.3) and free ones (E10).
 
-    For λU'U dMat(‖v_i‖²) = U'(M − UV')V = λ dMat(‖u_i‖²) V'V, either by one half of ∇f = 0. With
-    nodes rescaled to ‖u_i‖ = ‖v_i‖, U'U = V'V follows, and that nodes of unequal norms are
-    orthogonal; then all is as with tied weights, M's singular vectors in place of eigenvectors.
+    With free weights, λU'U dMat(‖v_i‖²) = U'(M − UV')V = λ dMat(‖u_i‖²) V'V, either by one half of
+    ∇f = 0. If nodes are rescaled to ‖u_i‖ = ‖v_i‖, it follows that U'U = V'V, and that nodes of
+    unequal norms are orthogonal. The rest is as with tied weights, with singular vectors of M in
+    place of eigenvectors.
     """
     known = [
         np.array([fingerprint(p.value, p.u @ p.u.T) for p in critical_points(of)]) for of in cases
@@ -115,14 +119,14 @@ def root_checks(cases: list[Tied], rng: np.random.Generator) -> Iterator[Check]:
     prints, excess, least = zip(*(_free_roots(of, rng) for of in cases), strict=True)
     yield from completeness("e10", "roots of ∇f(U, V)", list(prints), known, CORRECTED)
     worse, eigenvalues = np.concatenate(excess) > SAME, np.concatenate(least)
-    # near a singular Hessian a last bit moves the root: further digits are not the matrix's
+    # near a singular Hessian, rounding moves the root, so only the first digits are meaningful
     largest = float(f"{eigenvalues[worse].max():.3g}")
     yield strict_saddles("e10", "roots of ∇f(U, V), not global", [largest], CORRECTED)
     yield no_saddles("e10", "roots of ∇f(U, V), global", eigenvalues[~worse], CORRECTED)
 
 
 def descent_check(cases: list[Tied], rng: np.random.Generator) -> Check:
-    """Free weights: where L-BFGS ends."""
+    """Check that L-BFGS on free weights ends at the global value."""
     excess = []
     for of in cases:
         if of.lam <= LARGEST_LAM:
@@ -134,10 +138,10 @@ def descent_check(cases: list[Tied], rng: np.random.Generator) -> Check:
 
 
 def strict_saddles(claim: str, what: str, least: Iterable[float], form: Form = PRINTED) -> Check:
-    """Every Hessian has a negative eigenvalue."""
+    """Check that every Hessian has a negative eigenvalue (Definition 4.2)."""
     return at_most(claim, f"{what}: largest λ_min(∇²f)", max(least), -STRICT, form=form)
 
 
 def no_saddles(claim: str, what: str, least: Iterable[float], form: Form = PRINTED) -> Check:
-    """No Hessian has one."""
+    """Check that no Hessian has a negative eigenvalue."""
     return at_least(claim, f"{what}: smallest λ_min(∇²f)", min(least), 0, 1e-8, form)

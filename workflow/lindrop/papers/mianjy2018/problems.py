@@ -1,4 +1,4 @@
-"""Mianjy 2018: problems small enough to be solved from many random starts."""
+"""Problems of Mianjy 2018 that are small enough to be solved from many random starts."""
 
 from itertools import product
 from typing import NamedTuple
@@ -10,15 +10,18 @@ from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal
 from lindrop.dropout.multistart import Minimum
 
 STARTS = 12
-WIDTHS = 2, 4, 7  # below, near and above the rank of M
+WIDTHS = 2, 4, 7  # r below, near and above the rank of M
 LAMBDAS = 0.3, 2.0, 10.0
 SETTINGS = list(product(WIDTHS, LAMBDAS))
 ROWS, COLUMNS = 6, 5
-VALUE, PRODUCT = 1e-9, 1e-5  # what a descent leaves of f, and of what f depends on by its square
+VALUE, PRODUCT = (
+    1e-9,
+    1e-5,
+)  # tolerances after descents: of f, and of what changes f to second order
 
 
 class Case(NamedTuple):
-    """A problem, tied if M is square, and where descents from random starts ended."""
+    """A problem (with tied weights if M is square) and the ends of descents from random starts."""
 
     m: Matrix
     r: int
@@ -27,6 +30,7 @@ class Case(NamedTuple):
 
     @property
     def best(self) -> Minimum:
+        """The best of all ends."""
         return self.ends[0]
 
     @property
@@ -36,13 +40,14 @@ class Case(NamedTuple):
 
 
 def spread(norms: Vector) -> float:
-    """Largest less smallest, relative to the mean; 0 for equalised weights."""
+    """Largest less smallest norm, relative to the mean; 0 for equalised weights."""
     return float(np.ptp(norms) / norms.mean())
 
 
 def optimum_checks(
     claim: str, values: list[float], products: list[float], printed: list[float]
 ) -> list[Check]:
+    """Checks of a theorem's optimum with printed and corrected ρ, from errors of all problems."""
     forms: tuple[tuple[str, list[float], float, Form], ...] = (
         ("f at the printed ρ above the best of all starts, relative", printed, VALUE, PRINTED),
         (

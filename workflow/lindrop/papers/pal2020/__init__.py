@@ -1,1 +1,6 @@
-"""The experiments of Pal 2020 (structured dropout), and its claims, each checked by numbers."""
+"""Pal 2020 (structured dropout): its figures, and the checks of its claims.
+
+The mathematics is in `lindrop.dropout`: DropBlock and Theorem 2.7 in `dropblock`, the k-support
+norm in `k_support`, DropConnect and characteristic matrices in `structured`, and masks in
+`samplers`.
+"""

@@ -1,1 +1,5 @@
-"""The experiments of Pretorius 2018 (linear denoising autoencoders), and its claims checked."""
+"""Pretorius 2018 (linear denoising autoencoders): its figures, and the checks of its claims.
+
+The mathematics is in `lindrop.dropout.dynamics`: one mode in `modes`, its trajectories in
+`trajectories`, and the optimal learning rates (supplement, Section D) in `rates`.
+"""

@@ -1,4 +1,7 @@
-"""Mianjy 2018, Appendix D: the steps of its proofs, on every critical point of small problems."""
+"""Mianjy 2018, Appendix D: steps of its proofs, at every critical point of small problems.
+
+Lemma D.3 follows curves through equalised critical points, in three cases.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,13 +31,13 @@ from lindrop.papers.mianjy2018.checks.geometry import (
 )
 from lindrop.papers.mianjy2018.critical_points import STRICT
 
-NODES = 4  # of the problems used here
+NODES = 4  # hidden nodes of the problems used here
 
-TIME = 0.3  # t of the curves
+TIME = 0.3  # t at which the curves are checked
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Eq. 15 to 17, of Lemmas D.2 and D.3, and of the bounds in Case 2."""
     first, second = np.random.default_rng(seed).spawn(2)
     cases = [problem for problem in problems(first) if problem.r == NODES]
     points = [of for problem in cases for of in examined(problem, second)]
@@ -51,7 +54,10 @@ def checks(seed: int) -> list[Check]:
 
 
 def _contribution_1_local(points: list[Examined]) -> Check:
-    """‖UU'‖_*/√r is the least ψ₂ of all factorisations, as ψ₂² ≥ (Σ‖u_i‖‖v_i‖)²/r ≥ ‖UV'‖_*²/r."""
+    """Check that ψ₂ is least among all factorisations at points without negative curvature.
+
+    The least value is ‖UU'‖_*/√r, because ψ₂² ≥ (Σ‖u_i‖‖v_i‖)²/r ≥ ‖UV'‖_*²/r.
+    """
     local = [of.point.u for of in points if of.least > -STRICT]
     ratios = [path_regulariser(u, u) * np.sqrt(NODES) / np.sum(u**2) for u in local]
     what = f"{len(local)} critical points without negative curvature: ψ₂ against ‖UU'‖_*/√r"
@@ -73,13 +79,13 @@ def _equation_15(points: list[Examined]) -> Iterator[Check]:
 
 
 def _extremes_first(u: Matrix) -> Matrix:
-    """The longest column, the shortest one, then the others."""
+    """U with its longest column first and its shortest second."""
     order = np.argsort(-squared_norms(u))
     return u[:, np.concatenate((order[:1], order[-1:], order[1:-1]))]
 
 
 def _equation_16(points: list[Examined]) -> Iterator[Check]:
-    """Q_δ moves mass, keeps what two columns have together, and is as near as it is said to be."""
+    """Checks of Eq. 16: the rotation Q_δ keeps ‖u₁‖² + ‖u₂‖², and UQ_δ is near U."""
     sums, distances = [], []
     for of in points:
         u = _extremes_first(of.point.u)
@@ -92,7 +98,10 @@ def _equation_16(points: list[Examined]) -> Iterator[Check]:
 
 
 def _lemma_d2_rotation(points: list[Examined]) -> Iterator[Check]:
-    """Nodes of unequal norms are orthogonal at critical points, so that the printed δ is zero."""
+    """Checks that the rotation in the proof of Lemma D.2 lowers R.
+
+    At critical points, nodes of unequal norms are orthogonal, so the printed δ is zero.
+    """
     uneven = [_extremes_first(of.point.u) for of in points if not of.point.equalised]
     crossing = max(abs(u[:, 0] @ u[:, 1]) for u in uneven)
     with_zero = [u for u in uneven if not np.any(u[:, 1])]
@@ -108,7 +117,7 @@ def _lemma_d2_rotation(points: list[Examined]) -> Iterator[Check]:
 
 
 def _equation_17(points: list[Examined]) -> Iterator[Check]:
-    """As printed 11' is missing: the solution by Lemma A.2 has it."""
+    """Checks of Eq. 17: the solution by Lemma A.2 contains 11', which is missing in print."""
     printed, corrected = [], []
     for of in points:
         if of.point.equalised and of.point.rank:
@@ -123,7 +132,7 @@ def _equation_17(points: list[Examined]) -> Iterator[Check]:
 
 
 def _partition(points: list[Examined]) -> Check:
-    """No equalised critical point spans the first r' eigenvectors with r' > ρ."""
+    """Check that no equalised critical point spans the first r' > ρ eigenvectors."""
     excess = [
         of.point.rank - effective_rank(of.problem.values, of.problem.r, of.problem.lam)
         for of in points
@@ -134,7 +143,10 @@ def _partition(points: list[Examined]) -> Check:
 
 
 def case_2_bounds(of: Tied) -> Vector:
-    """r h(r') / Σ_{i≤r'} (λ_i − h(r')) for r' = 1 … r − 1, h(r') the mean of λ_{r'+1} … λ_r."""
+    """Bounds of λ in Case 2 for r' = 1 … r − 1: r h(r') / Σ_{i≤r'} (λ_i − h(r')).
+
+    h(r') is the mean of λ_{r'+1} … λ_r.
+    """
     values = of.values[: of.r]
     ranks = np.arange(1, of.r)
     head = np.cumsum(values)[:-1]
@@ -143,7 +155,10 @@ def case_2_bounds(of: Tied) -> Vector:
 
 
 def _bound(cases: Iterable[Tied]) -> Iterator[Check]:
-    """It falls with r', so that the last one, which Theorem 4.3 asks of λ, is the strictest."""
+    """Check that the bound of Case 2 falls with r'.
+
+    The bound at r − 1 is therefore the strictest; Theorem 4.3 demands it of λ.
+    """
     bounds = [(case_2_bounds(of), printed_bound(of)) for of in cases]
     rise = max(np.diff(each).max() for each, _ in bounds)
     yield at_most("lemma_d3_bound", "largest rise of the bound on λ with r'", rise, 0)
@@ -153,7 +168,7 @@ def _bound(cases: Iterable[Tied]) -> Iterator[Check]:
 
 
 def _lemma_d3(points: list[Examined]) -> Iterator[Check]:
-    """Every check of this file."""
+    """Checks of the curves in Cases 2 and 3 of Lemma D.3, and of Case 2 for larger λ (E10)."""
     case_2 = [of for of in points if of.case == 2]
     case_3 = [of for of in points if of.case == 3]
     yield from _case_2(case_2)
@@ -164,7 +179,7 @@ def _lemma_d3(points: list[Examined]) -> Iterator[Check]:
 
 
 def _case_2(points: list[Examined]) -> Iterator[Check]:
-    """The regulariser and the Gram matrix along U(t) = W_r Σ' V_r', σ_i'² = σ_i² + t²."""
+    """Checks of R and of the Gram matrix along U(t) = W_r Σ' V_r', where σ_i'² = σ_i² + t²."""
     errors = np.array([_case_2_errors(of) for of in points])
     gram, gram_right, loss, size, size_right = errors.max(axis=0)
     what = f"Case 2, {len(points)} curves: largest error of"
@@ -182,7 +197,7 @@ def _case_2(points: list[Examined]) -> Iterator[Check]:
 
 
 def _case_2_errors(of: Examined) -> tuple[float, ...]:
-    """Of Gram matrix, loss and regulariser; of the first and the last in both forms."""
+    """Errors of the Gram matrix (printed, corrected), the loss, and R (printed, corrected)."""
     m, u, lam, r = of.problem.m, of.point.u, of.problem.lam, of.problem.r
     left, values, right = np.linalg.svd(u)
     rank, square = of.point.rank, TIME**2
@@ -204,7 +219,10 @@ def _case_2_errors(of: Examined) -> tuple[float, ...]:
 
 
 def _case_3(points: list[Examined]) -> Iterator[Check]:
-    """The printed difference of f has w_j(t) where w' belongs; at t = 0 it says g'' = 0."""
+    """Checks of the change of f along the curve of Case 3.
+
+    The printed formula has w_j(t) in place of w'; at t = 0 it implies g'' = 0.
+    """
     printed, corrected = zip(*(_case_3_errors(of) for of in points), strict=True)
     what = f"Case 3, {len(points)} curves: largest error of f(U(t)) − f(U), with"
     yield equal("lemma_d3_proof", f"{what} w_j(t)", max(printed), 0, 1e-12)
@@ -216,7 +234,7 @@ def _case_3(points: list[Examined]) -> Iterator[Check]:
 
 
 def _case_3_errors(of: Examined) -> tuple[float, float]:
-    """Of −2σ_j²t²(w'Mw − w_j'Mw_j), w being w_j(t) as printed and w' as corrected."""
+    """Errors of −2σ_j²t²(w'Mw − w_j'Mw_j), with w = w_j(t) as printed and w = w'."""
     m, u, lam = of.problem.m, of.point.u, of.problem.lam
     old, new, row = _exchange(of)
     at = np.sqrt(1 - TIME**2) * old + TIME * new
@@ -227,7 +245,7 @@ def _case_3_errors(of: Examined) -> tuple[float, float]:
 
 
 def _exchange(of: Examined) -> tuple[Matrix, Matrix, Matrix]:
-    """w_j, w' and σ_j v_j' of Case 3."""
+    """The vectors w_j, w' and σ_j v_j' of Case 3."""
     spanned = of.point.groups[0].spanned
     missing = min(set(range(of.point.rank)).difference(spanned))
     old, new = (of.problem.vectors[:, index] for index in (spanned[-1], missing))

@@ -1,4 +1,4 @@
-"""Mianjy 2018, Section 2: global optima where weights are tied."""
+"""Mianjy 2018, Section 2: global optima with tied weights (Theorems 2.3, 2.4 and Remark 2.5)."""
 
 import numpy as np
 
@@ -23,9 +23,9 @@ INDEFINITE = np.diag([2.0, -1.5, 0.5])
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the ends of descents from random starts, for several r and λ."""
     data, descent = np.random.default_rng(seed).spawn(2)
-    # not symmetric, as E[yx'] need not be; some eigenvalues may be negative, most are not
+    # M is not symmetric, as E[yx'] need not be, and few of its eigenvalues are negative
     m = data.normal(size=(COLUMNS, COLUMNS)) + 2 * np.eye(COLUMNS)
     cases = [Case(m, r, lam, tied_minima(m, r, lam, STARTS, descent)) for r, lam in SETTINGS]
     return [
@@ -50,7 +50,7 @@ def _theorem_2_3(cases: list[Case]) -> list[Check]:
 
 
 def _theorem_2_4(cases: list[Case], rng: np.random.Generator) -> list[Check]:
-    """The paper's λ_i(M) are singular values; right are the positive eigenvalues."""
+    """Checks of Theorem 2.4: its λ_i(M) must be positive eigenvalues, not singular values."""
     values, products, printed = [], [], []
     for m, r, lam, ends in cases:
         best = ends[0]
@@ -84,7 +84,10 @@ def _theorem_2_4(cases: list[Case], rng: np.random.Generator) -> list[Check]:
 
 
 def _remark_2_5(cases: list[Case], rng: np.random.Generator) -> list[Check]:
-    """Problem 5 has the regulariser (λ/r)‖U‖⁴, which is never the larger one."""
+    """Check that Problems 4 and 5 have the same least value.
+
+    The regulariser of Problem 5 is (λ/r)‖U‖⁴, which never exceeds that of Problem 4.
+    """
     distances = []
     for m, r, lam, ends in cases:
 

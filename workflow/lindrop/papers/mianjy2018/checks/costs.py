@@ -1,6 +1,6 @@
-"""Mianjy 2018, Remarks 5.1 and 5.2: what Algorithms 2 and 3 cost.
+"""Mianjy 2018, Remarks 5.1 and 5.2: running times of Algorithms 2 and 3.
 
-The only checks whose numbers are measured times, which differ from run to run.
+Only these checks depend on measured times, which differ from run to run.
 """
 
 import time
@@ -13,21 +13,24 @@ from lindrop.claims.checks import Check, at_most
 from lindrop.dropout.equalise import equalizer, universal_equalizer
 from lindrop.dropout.optimum import solve
 
-SIZES = 400, 800, 1600, 3200  # d at r = 8
-LENGTHS = 20_000, 40_000, 80_000, 160_000  # d of EQZ at r = 8
-WIDTHS = 64, 128, 256  # r of EQZ
+SIZES = 400, 800, 1600, 3200  # d of Algorithm 3 at r = 8
+LENGTHS = 20_000, 40_000, 80_000, 160_000  # d of EQZ (Algorithm 2) at r = 8
+WIDTHS = 64, 128, 256  # r of EQZ at d = ROWS
 ROWS = 300  # d there
-SLACK = 0.3  # of a measured exponent
+SLACK = 0.3  # tolerance of a measured exponent
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of how measured times grow with d and r."""
     rng = np.random.default_rng(seed)
     return [*_remark_5_1(rng), _remark_5_2(rng)]
 
 
 def _remark_5_1(rng: np.random.Generator) -> list[Check]:
-    """O(d²r + dr² + r⁴): how the time grows with d, and that of EQZ with d and r."""
+    """Checks of the order O(d²r + dr² + r⁴) of Algorithm 3, and of that of EQZ.
+
+    EQZ is Algorithm 2.
+    """
 
     def solving(d: int) -> float:
         decaying = np.exp(-np.arange(16) / 8)
@@ -50,7 +53,10 @@ def _remark_5_1(rng: np.random.Generator) -> list[Check]:
 
 
 def _remark_5_2(rng: np.random.Generator) -> Check:
-    """Where r is a power of two, one decomposition replaces r."""
+    """Check that the equaliser for powers of two is faster than EQZ.
+
+    One decomposition of a matrix replaces r of them.
+    """
     u = rng.normal(size=(ROWS, max(WIDTHS)))
 
     def universal() -> Matrix:
@@ -63,7 +69,7 @@ def _remark_5_2(rng: np.random.Generator) -> Check:
 
 
 def processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """The least of a few, of the processor: what else runs on the machine counts little."""
+    """Least processor time of a few calls, which other load on the machine changes little."""
     found = []
     for _ in range(repeats):
         start = time.process_time()
@@ -73,5 +79,5 @@ def processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
 
 
 def growth(sizes: Sequence[int], seconds: Sequence[float]) -> float:
-    """Exponent of the power law through the points."""
+    """Exponent of the power law fitted to the points."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

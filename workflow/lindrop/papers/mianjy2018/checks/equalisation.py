@@ -1,4 +1,4 @@
-"""Mianjy 2018, Theorem 2.2, Algorithm 2 and Section 4.1: rotations towards equal norms."""
+"""Mianjy 2018, Theorem 2.2, Algorithm 2 (EQZ) and Section 4.1: rotations towards equal norms."""
 
 from collections.abc import Iterator
 
@@ -13,17 +13,17 @@ from lindrop.dropout.multistart import tied_minima
 from lindrop.dropout.objective import squared_norms
 from lindrop.papers.mianjy2018.problems import PRODUCT, VALUE, spread
 
-SHAPES = (1, 2), (5, 3), (3, 7), (40, 20), (60, 80)  # d, r
+SHAPES = (1, 2), (5, 3), (3, 7), (40, 20), (60, 80)  # pairs of d and r
 SIZES = 2, 3, 5, 8
 REPEATS = 20
-SMALL = 0.01, 0.001  # λ
-TURN = 1e-3  # of Lemma D.2's rotation
+SMALL = 0.01, 0.001  # small values of λ
+TURN = 1e-3  # size of δ in Lemma D.2's rotation
 
 PAIRS, SEARCHES = 60, 20
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Theorem 2.2, Algorithm 2, Claim 1, Section 4.1, and of joint equalisation."""
     weights, matrices, pairs, descent = np.random.default_rng(seed).spawn(4)
     return [
         *_theorem_2_2(weights),
@@ -35,7 +35,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def special(d: int, r: int, rng: np.random.Generator) -> Iterator[Matrix]:
-    """Weights with Gram matrices of all kinds: full, of rank one, of one entry, a multiple of I."""
+    """Weights with special Gram matrices: full rank, rank one, a single entry, a multiple of I."""
     yield rng.normal(size=(d, r))
     yield np.outer(rng.normal(size=d), rng.normal(size=r))
     alone = np.zeros((d, r))
@@ -56,13 +56,16 @@ def _theorem_2_2(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def sum_of_eigenvectors(symmetric: Matrix) -> Vector:
-    """w = Σ v_i / √r, which Algorithm 2 and Claim 1 start from."""
+    """The vector w = Σ v_i / √r of Algorithm 2 and Claim 1."""
     vectors = np.linalg.eigh(symmetric)[1]
     return np.asarray(vectors.sum(axis=1) / np.sqrt(len(vectors)))
 
 
 def _claim_1(rng: np.random.Generator) -> Iterator[Check]:
-    """w'Gw = tr(G)/r: nothing if tr(G) = 0. A Gram matrix has a trace: its comment is wrong."""
+    """Checks of Claim 1: w'Gw = tr(G)/r, which is zero if tr(G) = 0.
+
+    The comment in Algorithm 2 says zero for the Gram matrix, whose trace is not zero.
+    """
     factors = [rng.normal(size=(size + 1, size)) for size in SIZES]
     grams = [a.T @ a for a in factors]
     centred = [gram - np.trace(gram) / len(gram) * np.eye(len(gram)) for gram in grams]
@@ -81,13 +84,13 @@ def _claim_1(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _quotient(symmetric: Matrix) -> float:
-    """w'Gw / ‖G‖."""
+    """The quotient w'Gw / ‖G‖."""
     w = sum_of_eigenvectors(symmetric)
     return float(w @ symmetric @ w / np.linalg.norm(symmetric))
 
 
 def turned(u: Matrix, delta: float) -> Matrix:
-    """UQ_δ of Lemma D.2's proof: the first two columns turn into each other."""
+    """UQ_δ of Lemma D.2's proof: the first two columns rotated towards each other."""
     cosine = np.sqrt(1 - delta**2)
     first, second = u[:, 0], u[:, 1]
     both = np.column_stack((cosine * first + delta * second, cosine * second - delta * first))
@@ -95,20 +98,23 @@ def turned(u: Matrix, delta: float) -> Matrix:
 
 
 def lemma_d2_angle(u: Matrix) -> float:
-    """δ = −c·sgn(u₁'u₂) of the proof, c small beside the difference of the norms."""
+    """The angle δ = −c·sgn(u₁'u₂) of Lemma D.2's proof.
+
+    c is small relative to the difference of the squared norms.
+    """
     longer, shorter = squared_norms(u)[:2]
     return float(-TURN * (longer - shorter) / (longer + shorter) * np.sign(u[:, 0] @ u[:, 1]))
 
 
 def levelled(u: Matrix, delta: float) -> float:
-    """How much less Σ‖u_i‖⁴ is after the turn, as a share of what two equal columns would save."""
+    """Fall of Σ‖u_i‖⁴ by the rotation UQ_δ, over the fall by making two columns equal."""
     longer, shorter = squared_norms(u)[:2]
     before, after = squared_norms(u), squared_norms(turned(u, delta))
     return float((before @ before - after @ after) / ((longer - shorter) ** 2 / 2))
 
 
 def _section_4_1(rng: np.random.Generator) -> Check:
-    """A turn by δ moves mass from the longer of two columns to the other."""
+    """Check that a rotation by δ moves mass from the longer of two columns to the other."""
     weights = [u for size in SIZES for u in rng.normal(size=(REPEATS, size + 1, size))]
     ordered = (u[:, np.argsort(-squared_norms(u))] for u in weights)
     least = min(levelled(u, lemma_d2_angle(u)) for u in ordered)
@@ -117,7 +123,7 @@ def _section_4_1(rng: np.random.Generator) -> Check:
 
 
 def _section_4_1_small(rng: np.random.Generator) -> Check:
-    """ "No matter how small the dropout rate": where descents end."""
+    """Check that descents end at equalised weights "no matter how small the dropout rate"."""
     m = rng.normal(size=(4, 4))
     uneven = [
         spread(squared_norms(end.u))
@@ -129,9 +135,9 @@ def _section_4_1_small(rng: np.random.Generator) -> Check:
 
 
 def _section_3(seed: int) -> list[Check]:
-    """ "It is not true in general that any pair is jointly equalizable." It is.
+    """Checks of "It is not true in general that any pair is jointly equalizable": it is true.
 
-    The definition asks for an orthonormal frame on which ‖Ue‖‖Ve‖ is constant; every continuous
+    The definition asks for an orthonormal frame on which ‖Ue‖‖Ve‖ is constant. Every continuous
     function on a sphere has one (Kakutani; Yamabe and Yujobô 1950). Here rotations are searched.
     """
     rng = np.random.default_rng(seed)
@@ -148,7 +154,7 @@ def _section_3(seed: int) -> list[Check]:
 
 
 def joint_spread(u: Matrix, v: Matrix, rng: np.random.Generator) -> float:
-    """Least spread of ‖u_i‖²‖v_i‖² over rotations, of a few searches."""
+    """Least spread of ‖u_i‖²‖v_i‖² that a few searches over rotations find."""
     r = u.shape[1]
     upper = np.triu_indices(r, 1)
 

@@ -1,4 +1,4 @@
-"""Mianjy 2018, contribution 3 and Section 4.2: leaving saddles, and the landscape at λ = 0."""
+"""Mianjy 2018, contribution 3 and Section 4.2: dropout leaves saddles; the case λ = 0."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -13,17 +13,17 @@ from lindrop.dropout.optimum import tied_optimal_value
 from lindrop.dropout.sgd import tied_dropout_sgd
 from lindrop.papers.mianjy2018.critical_points import SAME, no_saddles, strict_saddles
 
-VALUES = np.array([1.0, 0.7, 0.45, 0.2])  # of M
+VALUES = np.array([1.0, 0.7, 0.45, 0.2])  # eigenvalues of M
 NODES = 2
-LAM = 0.3  # less than Theorem 4.3 asks
-NUDGE = 1e-3  # of every weight: dropout never leaves zero weights, which have no gradient
+LAM = 0.3  # below the bound of Theorem 4.3
+NUDGE = 1e-3  # change of every weight at the start: zero weights have no gradient
 STEPS, RATE = 100_000, 0.02
-LEFT = 0.1  # of the excess of f at the saddle
-GAP = 0.01  # of the least f
+LEFT = 0.1  # largest excess of f at the end, over that at the saddle
+GAP = 0.01  # largest excess of f at the end, over the least f
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Algorithm 1 started near saddles, and of the critical points at λ = 0."""
     data, training, frames = np.random.default_rng(seed).spawn(3)
     vectors = np.linalg.qr(data.normal(size=(len(VALUES),) * 2))[0]
     return [
@@ -33,7 +33,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _contribution_3(of: Tied, rng: np.random.Generator) -> Iterator[Check]:
-    """Algorithm 1 from beside one saddle of every kind."""
+    """Checks of where Algorithm 1 ends, started near one saddle of every kind."""
     m = of.m
     best = tied_optimal_value(m, of.r, of.lam)
     saddles = [point for point in critical_points(of) if point.value > best + SAME]
@@ -54,7 +54,10 @@ def _contribution_3(of: Tied, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _section_4_2(of: Tied, rng: np.random.Generator) -> Iterator[Check]:
-    """λ = 0: U = W_E Λ_E^½ Q', Q of orthonormal columns, for all sets E of up to r eigenvectors."""
+    """Checks of the critical points at λ = 0: U = W_E Λ_E^½ Q' with orthonormal Q.
+
+    E runs over all sets of up to r eigenvectors.
+    """
     m = of.m
     least = float(np.sum(of.values[of.r :] ** 2))
     points = [_spanning(of, spanned, rng) for spanned in _sets(of)]
@@ -72,10 +75,12 @@ def _section_4_2(of: Tied, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _sets(of: Tied) -> Iterator[list[int]]:
+    """All sets of up to r eigenvectors, as lists of indices."""
     for size in range(of.r + 1):
         yield from map(list, combinations(range(len(of.values)), size))
 
 
 def _spanning(of: Tied, spanned: list[int], rng: np.random.Generator) -> Matrix:
+    """A critical point at λ = 0 that spans the given eigenvectors."""
     frame = np.linalg.qr(rng.normal(size=(of.r, of.r)))[0][: len(spanned)]
     return np.asarray(of.vectors[:, spanned] * np.sqrt(of.values[spanned]) @ frame)

@@ -23,12 +23,12 @@ from lindrop.dropout.objective import (
     tied_objective,
 )
 
-KEPT = 0.25, 0.5, 0.9  # θ
+KEPT = 0.25, 0.5, 0.9  # values of θ
 ROWS, COLUMNS, WIDTH = 5, 4, 4
 
 
 class Network(NamedTuple):
-    """y = Mx, answered by UV'x with nodes kept with probability `keep`."""
+    """Network UV'x for the target Mx, with hidden nodes kept with probability `keep` (θ)."""
 
     m: Matrix
     u: Matrix
@@ -37,12 +37,12 @@ class Network(NamedTuple):
 
     @property
     def objective(self) -> float:
-        """f(U, V) in closed form."""
+        """f(U, V) in closed form (Eq. 2)."""
         return objective(self.m, self.u, self.v, lam_of(self.keep))
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Lemma A.1 and its proof, Eq. 3, Eq. 7, Algorithm 1 and ∇f."""
     rng = np.random.default_rng(seed)
     networks = [random_network(rng, keep) for keep in KEPT]
     return [
@@ -56,19 +56,20 @@ def checks(seed: int) -> list[Check]:
 
 
 def random_network(rng: np.random.Generator, keep: float) -> Network:
+    """Network with random M, U and V."""
     shapes = (ROWS, COLUMNS), (ROWS, WIDTH), (COLUMNS, WIDTH)
     m, u, v = (rng.normal(size=shape) for shape in shapes)
     return Network(m, u, v, keep)
 
 
 def white_inputs(columns: int) -> Matrix:
-    """±√d e_i, all equally likely: a distribution with E[xx'] = I exactly."""
+    """Inputs ±√d e_i, all equally likely, for which E[xx'] = I exactly."""
     corners = np.concatenate((np.eye(columns), -np.eye(columns)))
     return np.asarray(np.sqrt(columns) * corners)
 
 
 def enumerated_objective(of: Network) -> float:
-    """f(U, V) of Eq. 1: E‖Mx − (1/θ) U diag(b) V'x‖²."""
+    """f(U, V) of Eq. 1 by enumeration: E‖Mx − (1/θ) U diag(b) V'x‖²."""
     masks, probability = outcomes(WIDTH, of.keep)
     x = white_inputs(COLUMNS)
     answers = np.einsum("ir,br,nr->bni", of.u, masks, x @ of.v) / of.keep
@@ -77,12 +78,12 @@ def enumerated_objective(of: Network) -> float:
 
 
 def enumerated_square(matrix: Matrix) -> float:
-    """E‖Ax‖²."""
+    """E‖Ax‖² over all white inputs."""
     return float(np.mean(np.sum((white_inputs(matrix.shape[1]) @ matrix.T) ** 2, axis=1)))
 
 
 def enumerated_step(of: Network) -> tuple[Matrix, Matrix]:
-    """Mean of what Algorithm 1 subtracts from U and V at η = 1."""
+    """Mean of the steps that Algorithm 1 subtracts from U and V at η = 1."""
     masks, probability = outcomes(WIDTH, of.keep)
     x = white_inputs(COLUMNS)
     hidden = masks[:, None, :] * (x @ of.v)
@@ -106,7 +107,7 @@ def _lemma_a1(networks: list[Network]) -> Iterator[Check]:
 
 
 def _lemma_a1_proof(networks: list[Network], rng: np.random.Generator) -> Iterator[Check]:
-    """Eq. 9 to 12, term by term; the last sentence lacks an expectation."""
+    """Checks of Eq. 9 to 12, and of the last sentence, which lacks an expectation."""
     square, cross, total = zip(*(_terms(of) for of in networks), strict=True)
     what = "every mask and input enumerated: relative error of"
     for equation, errors in (("10", square), ("11", cross), ("9 with 10 and 11, 12", total)):
@@ -119,7 +120,7 @@ def _lemma_a1_proof(networks: list[Network], rng: np.random.Generator) -> Iterat
 
 
 def _terms(of: Network) -> tuple[float, float, float]:
-    """Relative errors of Eq. 10 and 11, and of f as their sum with E‖y‖² (Eq. 9 and 12)."""
+    """Relative errors of Eq. 10, of Eq. 11, and of f as their sum with E‖y‖² (Eq. 9 and 12)."""
     m, u, v, keep = of
     masks, probability = outcomes(WIDTH, keep)
     masked = np.einsum("ir,br,jr->bij", u, masks, v)
@@ -150,7 +151,7 @@ def _algorithm_1(networks: list[Network]) -> Check:
 def _equation_3(networks: list[Network]) -> Iterator[Check]:
     shares, roots = [], []
     for of in networks:
-        paths = np.einsum("jr,kr->", of.u**2, of.v**2)  # one term for every path
+        paths = np.einsum("jr,kr->", of.u**2, of.v**2)  # sum of one term for every path
         psi = path_regulariser(of.u, of.v)
         roots.append(abs(psi / paths**0.5 - 1))
         excess = enumerated_objective(of) - expected_loss(of.m, of.u, of.v)
@@ -162,7 +163,7 @@ def _equation_3(networks: list[Network]) -> Iterator[Check]:
 
 
 def _equation_7(networks: list[Network]) -> Iterator[Check]:
-    """Dropping columns of factors of a given matrix, without any inputs: the same objective."""
+    """Check of Eq. 7: dropping columns of a factorisation of M has the objective of Eq. 1."""
     errors = []
     for of in networks:
         masks, probability = outcomes(WIDTH, of.keep)
@@ -174,7 +175,7 @@ def _equation_7(networks: list[Network]) -> Iterator[Check]:
 
 
 def _gradient(networks: list[Network], rng: np.random.Generator) -> Iterator[Check]:
-    """∇f(U) with tied weights; of an M that is not symmetric, f sees (M + M')/2 alone."""
+    """Checks of ∇f(U) with tied weights, which depends on M only through (M + M')/2."""
     printed, symmetric = [], []
     for of in networks:
         m, lam = of.m[:COLUMNS], lam_of(of.keep)
@@ -193,6 +194,6 @@ def _tied_objective_at(u: Matrix, m: Matrix, lam: float) -> float:
 
 
 def directional(f: Callable[[Matrix], float], at: Matrix, step: Matrix, h: float = 0.1) -> float:
-    """The derivative along a step by differences that are exact for f of degree four."""
+    """Derivative of `f` along `step`, by differences that are exact up to degree four."""
     first, second = (f(at + k * h * step) - f(at - k * h * step) for k in (1, 2))
     return (8 * first - second) / (12 * h)

@@ -1,8 +1,9 @@
-"""Mianjy 2018, Section 4 and Appendix D: no local minimum of dropout's objective is a bad one.
+"""Mianjy 2018, Section 4 and Appendix D: dropout's objective has no bad local minimum.
 
-Theorem 4.3 says so for small λ and tied weights; it is true of every λ, and of free weights (E10).
-With tied weights all critical points are known: a claim on "all" is checked on all, and a root
-finder that does not know them must find no others. ‖M‖ = 1: no error below needs a scale.
+Theorem 4.3 claims this for small λ and tied weights; it holds for every λ and for free weights
+(E10). With tied weights all critical points are known, so claims on all points are checked on all,
+and a root finder that does not know the list must find no others. As ‖M‖ = 1, tolerances need no
+scale.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,13 +37,16 @@ from lindrop.papers.mianjy2018.critical_points import (
     strict_saddles,
 )
 
-SHAPES = (5, 4), (6, 3)  # d, r
+SHAPES = (5, 4), (6, 3)  # pairs of d and r
 LAMS = 0.2, 1.0, 3.0, 10.0, 100.0
-ROTATIONS = 2  # of every critical point
+ROTATIONS = 2  # rotations of every critical point
 
 
 class Examined(NamedTuple):
-    """A critical point, f's excess over the global value, and ∇²f with its least eigenvalue."""
+    """A critical point with the excess of f over the global value, and ∇²f.
+
+    `least` is the smallest eigenvalue of ∇²f.
+    """
 
     problem: Tied
     point: CriticalPoint
@@ -56,12 +60,12 @@ class Examined(NamedTuple):
 
     @property
     def bounded(self) -> bool:
-        """λ is as small as Theorem 4.3 asks."""
+        """Whether λ is below the bound that Theorem 4.3 demands."""
         return self.problem.lam < printed_bound(self.problem)
 
     @property
     def case(self) -> int:
-        """Of the proof of Lemma D.3; 0 where it has none, U not being equalised."""
+        """Case in the proof of Lemma D.3, or 0 if U is not equalised."""
         if not self.point.leading:
             return 3 if self.point.equalised else 0
         values, _, r, lam = self.problem
@@ -69,7 +73,7 @@ class Examined(NamedTuple):
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Theorem 4.3, Lemmas 4.1 and D.1 to D.3, and of the list of critical points."""
     first, second, third, fourth = np.random.default_rng(seed).spawn(4)
     cases = list(problems(first))
     points = [of for problem in cases for of in examined(problem, second)]
@@ -84,13 +88,16 @@ def checks(seed: int) -> list[Check]:
 
 
 def printed_bound(of: Tied) -> float:
-    """rλ_r / (Σ_{i≤r} λ_i − rλ_r) of Theorem 4.3."""
+    """Bound of λ in Theorem 4.3: rλ_r / (Σ_{i≤r} λ_i − rλ_r)."""
     least = of.r * of.values[of.r - 1]
     return float(least / (of.values[: of.r].sum() - least))
 
 
 def problems(rng: np.random.Generator) -> Iterator[Tied]:
-    """Eigenvalues near d, d − 1, …, 1, scaled: the printed bound falls among `LAMS`."""
+    """Problems with eigenvalues near d, d − 1, …, 1, scaled.
+
+    The values of λ in `LAMS` are on both sides of the printed bound.
+    """
     for d, r in SHAPES:
         values = np.arange(d, 0, -1) + rng.uniform(0, 0.5, d)
         vectors = np.linalg.qr(rng.normal(size=(d, d)))[0]
@@ -99,7 +106,7 @@ def problems(rng: np.random.Generator) -> Iterator[Tied]:
 
 
 def examined(problem: Tied, rng: np.random.Generator) -> Iterator[Examined]:
-    """All critical points, each in several of the rotations that leave its groups equalised."""
+    """All critical points, each in several rotations that keep its groups equalised."""
     m, lam = problem.m, problem.lam
     best = tied_optimal_value(m, problem.r, lam)
     for _ in range(ROTATIONS):
@@ -110,7 +117,7 @@ def examined(problem: Tied, rng: np.random.Generator) -> Iterator[Examined]:
 
 
 def _theorem_checks(points: list[Examined]) -> Iterator[Check]:
-    """Theorem 4.3 and Lemma D.3 for λ as small as they ask; E10 for larger λ."""
+    """Checks of Theorem 4.3 and Lemma D.3 for λ below the bound, and of E10 above it."""
     bounded = [of for of in points if of.bounded]
     beyond = [of for of in points if not of.bounded]
     for claim, form, side in (("theorem_4_3", PRINTED, bounded), ("e10", CORRECTED, beyond)):
@@ -126,14 +133,14 @@ def _theorem_checks(points: list[Examined]) -> Iterator[Check]:
 
 
 def _where(points: list[Examined]) -> str:
-    """Every λ, and on which side of its printed bound."""
+    """Text that gives every λ and on which side of its bound it is."""
     sign = "<" if points[0].bounded else "≥"
     each = (f"λ = {of.problem.lam:g} {sign} {printed_bound(of.problem):.3g}" for of in points)
     return ", ".join(dict.fromkeys(each))
 
 
 def _lemma_checks(points: list[Examined]) -> Iterator[Check]:
-    """Lemmas 4.1, D.1 and D.2, for every λ."""
+    """Checks of Lemmas 4.1, D.1 and D.2 for every λ."""
     spreads = (np.ptp(squared_norms(of.point.u)) for of in points if of.least > -STRICT)
     what = "critical points without negative curvature: largest spread of ‖u_i‖²"
     yield equal("lemma_4_1", what, max(spreads))
@@ -152,7 +159,7 @@ def _lemma_checks(points: list[Examined]) -> Iterator[Check]:
 def curvature(
     claim: str, what: str, curves: Iterable[tuple[Examined, Curve]], form: Form = PRINTED
 ) -> Check:
-    """The second derivative claimed on each curve, for a tangent of length one."""
+    """Check of the claimed second derivatives along curves, for tangents of length one."""
     errors = []
     for of, (tangent, claimed) in curves:
         step = tangent.ravel()
@@ -162,7 +169,7 @@ def curvature(
 
 
 def _curvature_checks(points: list[Examined]) -> Iterator[Check]:
-    """The second derivatives of Lemma D.2's proof, and of the one that E10 puts in its place."""
+    """Checks of the second derivatives in Lemma D.2's proof, and of that in E10."""
     level = [(of, curve) for of in points for curve in levelling(of.problem, of.point)]
     bare = [(of, (tangent, second / of.problem.lam)) for of, (tangent, second) in level]
     yield curvature("lemma_d2_proof", "g''(0)", bare)
@@ -172,7 +179,7 @@ def _curvature_checks(points: list[Examined]) -> Iterator[Check]:
 
 
 def criticality(claim: str, points: list[Examined]) -> Check:
-    """What is listed is critical."""
+    """Check that ∇f is zero at all listed points."""
     slopes = (tied_gradient(of.problem.m, of.point.u, of.problem.lam) for of in points)
     eigenvalues = (np.array2string(of.problem.values, precision=3) for of in points)
     spectra = ", ".join(dict.fromkeys(eigenvalues))

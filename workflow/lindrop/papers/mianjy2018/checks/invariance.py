@@ -16,14 +16,14 @@ from lindrop.dropout.objective import (
     squared_norms,
 )
 
-SHAPES = (5, 4, 2), (6, 5, 4), (4, 6, 9)  # d₁, d₂, r
+SHAPES = (5, 4, 2), (6, 5, 4), (4, 6, 9)  # triples of d₁, d₂ and r
 REPEATS = 20
 LAM = 0.7
-UNEQUAL = 1e-10  # by so much, relative, a strict inequality is one
+UNEQUAL = 1e-10  # least relative difference in a strict inequality
 
 
 class Pair(NamedTuple):
-    """A network, and a rotation of its nodes."""
+    """A target M, weights U and V, and a rotation of the hidden nodes."""
 
     m: Matrix
     u: Matrix
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of rotations, rescalings (Remark 3.1), and lower bounds of R, on random networks."""
     rng = np.random.default_rng(seed)
     pairs = [random_pair(rng, *shape) for shape in SHAPES for _ in range(REPEATS)]
     tied = [Pair(of.m @ of.m.T, of.u, of.u, of.q) for of in pairs]
@@ -47,13 +47,14 @@ def checks(seed: int) -> list[Check]:
 
 
 def random_pair(rng: np.random.Generator, rows: int, columns: int, r: int) -> Pair:
+    """Random M, U, V and rotation."""
     shapes = (rows, columns), (rows, r), (columns, r), (r, r)
     m, u, v, square = (rng.normal(size=shape) for shape in shapes)
     return Pair(m, u, v, np.linalg.qr(square)[0])
 
 
 def _rotation(claim: str, pairs: list[Pair]) -> Iterator[Check]:
-    """ℓ(UQ, VQ) = ℓ(U, V), and R(UQ, VQ) depends on Q."""
+    """Checks that ℓ(UQ, VQ) = ℓ(U, V), and that R(UQ, VQ) depends on Q."""
     losses, regularisers = [], []
     for m, u, v, q in pairs:
         losses.append(abs(expected_loss(m, u @ q, v @ q) / expected_loss(m, u, v) - 1))
@@ -64,7 +65,10 @@ def _rotation(claim: str, pairs: list[Pair]) -> Iterator[Check]:
 
 
 def _section_2_bound(tied: list[Pair]) -> Iterator[Check]:
-    """R(U, U) ≥ (λ/r)‖U‖⁴ with equality for equalised weights only, which lie a rotation away."""
+    """Checks of R(U, U) ≥ (λ/r)‖U‖⁴, with equality for equalised weights only.
+
+    Every U has a rotation that equalises it.
+    """
     loose, tight, change = [], [], []
     for m, u, v, _ in tied:
         bound = np.sum(u**2) ** 2 / u.shape[1]
@@ -92,7 +96,10 @@ def _remark_3_1(pairs: list[Pair], rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _section_3_bound(pairs: list[Pair]) -> Iterator[Check]:
-    """R(U, V) ≥ (λ/r)(Σ‖u_i‖‖v_i‖)², with equality for jointly equalised weights only."""
+    """Checks of R(U, V) ≥ (λ/r)(Σ‖u_i‖‖v_i‖)².
+
+    Equality holds for jointly equalised weights only.
+    """
     loose, tight = [], []
     for _, u, v, _ in pairs:
         scores = importance(u, v)
@@ -106,7 +113,7 @@ def _section_3_bound(pairs: list[Pair]) -> Iterator[Check]:
 
 
 def _section_3_reduction(pairs: list[Pair]) -> Check:
-    """The equalised network of Theorem 3.3 never has the larger objective."""
+    """Check that the equalised network of Theorem 3.3 has the smaller objective."""
     change = [
         objective(of.m, *equalised(of.u, of.v), LAM) / objective(of.m, of.u, of.v, LAM) - 1
         for of in pairs

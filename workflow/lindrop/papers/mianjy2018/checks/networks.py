@@ -1,4 +1,7 @@
-"""Mianjy 2018, Section 3: global optima of networks whose two layers are free."""
+"""Mianjy 2018, Section 3: global optima of networks with free weights U and V.
+
+Theorems 3.3, 3.4 and 3.6, Remark 3.5, and contributions 1 and 2 on what these optima are like.
+"""
 
 from collections.abc import Iterator
 
@@ -46,13 +49,13 @@ from lindrop.papers.mianjy2018.problems import (
 PAIRS = 20
 
 PATH_STARTS = 2
-NODES = 4  # a power of two: so equalisers are at hand that Algorithm 2 does not make
+NODES = 4  # a power of two, for which Remark 5.2 has other equalisers than Algorithm 2
 REPEATS = 10
-ZERO = 1e-3  # a singular value that small beside the largest
+ZERO = 1e-3  # singular values below this share of the largest count as zero
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the ends of descents from random starts, for several r and λ."""
     data, descent, rotations = np.random.default_rng(seed).spawn(3)
     m = data.normal(size=(ROWS, COLUMNS))
     cases = [Case(m, r, lam, minima(m, r, lam, STARTS, descent)) for r, lam in SETTINGS]
@@ -67,7 +70,10 @@ def checks(seed: int) -> list[Check]:
 
 
 def _theorem_3_3(rng: np.random.Generator) -> Iterator[Check]:
-    """The proof's compact SVD has rank(UV') columns: they must be padded with zeros to r (E8)."""
+    """Checks of Theorem 3.3: weights with the same UV' and norms ‖UV'‖_*/r.
+
+    The proof's compact SVD has rank(UV') columns, which must be padded with zeros to r (E8).
+    """
     changes, norms, compact = [], [], []
     for r in WIDTHS:
         u, v = rng.normal(size=(ROWS, r)), rng.normal(size=(COLUMNS, r))
@@ -93,10 +99,11 @@ def _share_error(product: Matrix, r: int, u: Matrix, v: Matrix) -> float:
 
 
 def _theorem_3_4(cases: list[Case], rng: np.random.Generator) -> Iterator[Check]:
-    """The claim, and the step of its proof that fails: equalised networks need not be balanced.
+    """Checks of Theorem 3.4, and of the step of its proof that fails.
 
-    The nuclear norm's triangle inequality, Σ‖u_i‖‖v_i‖ ≥ ‖UV'‖_*, mends it: R ≥ (λ/r)‖UV'‖_*²,
-    which the network of Theorem 3.3 attains.
+    Equalised networks need not be balanced. The triangle inequality of the nuclear norm,
+    Σ‖u_i‖‖v_i‖ ≥ ‖UV'‖_*, corrects the step: R ≥ (λ/r)‖UV'‖_*², which the network of Theorem 3.3
+    attains.
     """
     ends = [(case.r, end) for case in cases for end in case.reached]
     scores = [importance(end.u, end.v) for _, end in ends]
@@ -119,12 +126,12 @@ def _theorem_3_4(cases: list[Case], rng: np.random.Generator) -> Iterator[Check]
 
 
 def nuclear_norm(u: Matrix, v: Matrix) -> float:
-    """‖UV'‖_*."""
+    """Nuclear norm ‖UV'‖_*."""
     return float(np.linalg.norm(u @ v.T, "nuc"))
 
 
 def jointly_equalised(rng: np.random.Generator) -> Iterator[tuple[Matrix, Matrix]]:
-    """Random networks whose products of norms are 1: the definition asks for no more."""
+    """Random networks with ‖u_i‖‖v_i‖ = 1 for all i, which is all the definition asks."""
     for r in WIDTHS:
         for _ in range(PAIRS):
             u, v = (rng.normal(size=(rows, r)) for rows in (ROWS, COLUMNS))
@@ -157,11 +164,7 @@ def _contribution_1(cases: list[Case], rng: np.random.Generator) -> Iterator[Che
 
 
 def least_path_regularisers(product: Matrix, r: int, rng: np.random.Generator) -> Iterator[float]:
-    """Least ψ₂ that L-BFGS finds over (U, V) with UV' = product, in every family of these.
-
-    With factors P and Q of full rank, all are U = (P, X, 0)A and V = (Q, 0, Y)A⁻ᵀ: A mixes the
-    nodes, of which X and Y share those that the rank leaves over.
-    """
+    """Least ψ₂ over (U, V) with UV' = product, found by L-BFGS in every family of such (U, V)."""
     left, values, right = np.linalg.svd(product)
     rank = int(np.count_nonzero(values > ZERO * values[0]))
     p, q = (np.sqrt(values[:rank]) * side for side in (left[:, :rank], right[:rank].T))
@@ -172,7 +175,7 @@ def least_path_regularisers(product: Matrix, r: int, rng: np.random.Generator) -
 def _least_path_regulariser(
     p: Matrix, q: Matrix, widths: tuple[int, int], rng: np.random.Generator
 ) -> float:
-    """Of the family whose X and Y have so many columns."""
+    """Least ψ₂ in the family whose X and Y have the given numbers of columns."""
     rank = p.shape[1]
     r = rank + sum(widths)
     u_nodes = slice(rank, rank + widths[0])
@@ -197,7 +200,7 @@ def _least_path_regulariser(
 
 
 def _contribution_2(rng: np.random.Generator) -> Iterator[Check]:
-    """The conditions of Theorems 2.3 and 2.4, and of 3.4 and 3.6, suffice, with the right ρ."""
+    """Checks that the conditions of Theorems 2.3, 2.4, 3.4 and 3.6 suffice with the right ρ."""
     forms: tuple[tuple[Form, str], ...] = ((PRINTED, "printed"), (CORRECTED, "corrected"))
     problems = [(rng.normal(size=(ROWS, COLUMNS)), lam) for lam in LAMBDAS for _ in range(REPEATS)]
     for form, name in forms:
@@ -211,7 +214,7 @@ def _contribution_2(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _excess(m: Matrix, lam: float, form: Form, rng: np.random.Generator) -> float:
-    """f of random factors with jointly equal norms and R = (λ/r)‖UV'‖_*², over its least value."""
+    """Relative excess of f at random jointly equalised factors with R = (λ/r)‖UV'‖_*²."""
     spectrum = top_singular(m, NODES)
     q, scale = random_equalizer(rng), rng.uniform(0.5, 2, NODES)
     u, v = (side @ q for side in _balanced(spectrum, lam, form))
@@ -219,7 +222,7 @@ def _excess(m: Matrix, lam: float, form: Form, rng: np.random.Generator) -> floa
 
 
 def _tied_excess(m: Matrix, lam: float, form: Form, rng: np.random.Generator) -> float:
-    """The same of an equalised U."""
+    """Relative excess of f at an equalised U with R = (λ/r)‖U‖⁴ (tied weights)."""
     square = m.T @ m
     u = _balanced(top_eigen(square, NODES), lam, form)[0] @ random_equalizer(rng)
     return objective(square, u, u, lam) / tied_optimal_value(square, NODES, lam) - 1
@@ -235,13 +238,16 @@ def _balanced(spectrum: Spectrum, lam: float, form: Form) -> tuple[Matrix, Matri
 
 
 def random_equalizer(rng: np.random.Generator) -> Matrix:
-    """Of every matrix with orthogonal columns (Remark 5.2), whatever their order and signs."""
+    """A random rotation that equalises every matrix with orthogonal columns (Remark 5.2).
+
+    The order of its rows and the signs of its columns are random.
+    """
     signs = rng.choice((-1.0, 1.0), NODES)
     return np.asarray((universal_equalizer(NODES) * signs)[rng.permutation(NODES)])
 
 
 def _remark_3_5(cases: list[Case]) -> Iterator[Check]:
-    """Of the problems that have nodes enough for M's rank."""
+    """Checks of the optimum's rank by λ, where r is at least the rank of M."""
     products = [case.best.u @ case.best.v.T for case in cases if case.r == max(WIDTHS)]
     ranks = [int(np.linalg.matrix_rank(product, rtol=ZERO)) for product in products]
     rise = max(np.diff(ranks))

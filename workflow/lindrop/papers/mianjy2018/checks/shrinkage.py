@@ -1,7 +1,7 @@
-"""Mianjy 2018, Eq. 13 and 14 and E7: the problem in the singular values, and its solution.
+"""Mianjy 2018, Eq. 13 and 14, ρ (E7), Lemmas A.2 and A.3: the problem in the singular values.
 
-Theorems 2.4 and 3.6 reduce theirs to: least Σ(σ_i − s_i)² + (λ/r)(Σ s_i)² over s ≥ 0, i ≤ r. This
-is a problem of non-negative least squares, whose active-set solver knows nothing of ρ.
+Theorems 2.4 and 3.6 reduce to: minimise Σ(σ_i − s_i)² + (λ/r)(Σ s_i)² over s ≥ 0, i ≤ r. This is a
+problem of non-negative least squares, solved here by an active-set method independent of ρ.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from lindrop.dropout.multistart import minima, tied_minima
 from lindrop.dropout.optimum import effective_rank, shrunk, top_eigen, top_singular
 from lindrop.papers.mianjy2018.problems import COLUMNS, ROWS, VALUE, WIDTHS
 
-PROBLEMS = 400  # on which both forms of ρ are tried
-REDUCED = 12  # of which descents solve the whole problem, too
+PROBLEMS = 400  # problems on which both forms of ρ are tried
+REDUCED = 12  # problems that descents solve as a whole as well
 STARTS = 4
 ZERO = 1e-9
 
 
 class Reduced(NamedTuple):
-    """A problem, the first r singular values of M, and the best non-negative s."""
+    """A problem, the first r singular values of M, and the minimiser s ≥ 0."""
 
     m: Matrix
     values: Vector
@@ -35,17 +35,18 @@ class Reduced(NamedTuple):
 
     @property
     def rank(self) -> int:
+        """Number of positive s_i."""
         return int(np.count_nonzero(self.best > ZERO))
 
     @property
     def within(self) -> float:
-        """What the first r singular values contribute to f."""
+        """Contribution of the first r singular values to f."""
         gap = self.values - self.best
         return float(gap @ gap + self.lam / self.r * self.best.sum() ** 2)
 
     @property
     def beyond(self) -> float:
-        """Σ σ_i² over i > r."""
+        """Contribution of the others to f: Σ σ_i² over i > r."""
         return float(np.sum(self.m**2) - self.values @ self.values)
 
     @property
@@ -54,13 +55,13 @@ class Reduced(NamedTuple):
 
 
 def reduced(m: Matrix, values: Vector, r: int, lam: float) -> Reduced:
-    """Solved by active sets."""
+    """The problem with its minimiser, found by active sets."""
     rows = np.vstack((np.eye(len(values)), np.full(len(values), np.sqrt(lam / r))))
     return Reduced(m, values, r, lam, nnls(rows, np.append(values, 0.0))[0])
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the reduction, of the rule for ρ, and of Lemmas A.2 and A.3."""
     rng, descent = np.random.default_rng(seed).spawn(2)
     found = [_random_problem(rng) for _ in range(PROBLEMS)]
     return [
@@ -79,13 +80,16 @@ def _random_problem(rng: np.random.Generator) -> Reduced:
 
 
 def _tied(of: Reduced) -> Reduced:
-    """The problem of M'M, with tied weights."""
+    """The problem of M'M with tied weights."""
     square = of.m.T @ of.m
     return reduced(square, top_eigen(square, of.r).values, of.r, of.lam)
 
 
 def _reductions(found: list[Reduced], rng: np.random.Generator) -> Iterator[Check]:
-    """Against descents on the whole problem. The display after Eq. 13 sums λ_i² from i = 1."""
+    """Checks of the reduced problem's least value against descents on the whole problem.
+
+    The display after Eq. 13 sums λ_i² from i = 1 where it should sum from i = r + 1.
+    """
     whole, printed, corrected = [], [], []
     for of in found:
         whole.append(of.value / minima(of.m, of.r, of.lam, STARTS, rng)[0].value - 1)
@@ -103,7 +107,10 @@ def _reductions(found: list[Reduced], rng: np.random.Generator) -> Iterator[Chec
 
 
 def _last_lines(found: list[Reduced]) -> Iterator[Check]:
-    """Both proofs end in the right rule: λj κ_j, a product, where the theorems have λ_j κ_j."""
+    """Checks of the rule in the last line of both proofs, which is right.
+
+    It has the product λj κ_j, where the theorems print λ_j κ_j.
+    """
     missed = [of.rank != effective_rank(of.values, of.r, of.lam) for of in found]
     apart = [
         np.linalg.norm(shrunk(of.values, of.r, of.lam) - of.best) / of.values[0] for of in found
@@ -115,7 +122,7 @@ def _last_lines(found: list[Reduced]) -> Iterator[Check]:
 
 
 def _e7(found: list[Reduced]) -> Iterator[Check]:
-    """How often, and by how much, either rule misses."""
+    """Checks of E7: how often, and by how much, the printed and corrected ρ miss the optimum."""
     printed = [effective_rank_printed(of.values, of.r) for of in found]
     corrected = [effective_rank(of.values, of.r, of.lam) for of in found]
     forms: tuple[tuple[Form, list[int]], ...] = ((PRINTED, printed), (CORRECTED, corrected))
@@ -131,7 +138,7 @@ def _e7(found: list[Reduced]) -> Iterator[Check]:
 
 
 def _lemma_a2() -> Check:
-    """The claimed inverse times what it inverts, less the identity."""
+    """Check of Lemma A.2: the claimed inverse times its matrix is the identity."""
     errors = []
     for rho, r, lam in product((1, 3, 10), (1, 4, 20), (0.01, 1.0, 100.0)):
         ones = np.ones((rho, rho))
@@ -141,14 +148,14 @@ def _lemma_a2() -> Check:
 
 
 def lemma_a3_function(a: Vector, r: int, lam: float, rho: int) -> float:
-    """g(ρ) as Lemma A.3 defines it."""
+    """g(ρ) of Lemma A.3."""
     head = a[:rho]
     shift = lam * head.sum() / (r + lam * rho)
     return float(rho * shift**2 + a[rho:] @ a[rho:] + lam / r * np.sum(head - shift) ** 2)
 
 
 def lemma_a3_short(a: Vector, r: int, lam: float, rho: int) -> float:
-    """λh_ρ²/(r + λρ) + t_ρ, to which the proof simplifies g."""
+    """λh_ρ²/(r + λρ) + t_ρ, the simplified g of the proof of Lemma A.3."""
     return float(lam * a[:rho].sum() ** 2 / (r + lam * rho) + a[rho:] @ a[rho:])
 
 
@@ -159,7 +166,7 @@ def lemma_a3_fall(a: Vector, r: int, lam: float, rho: int, subtrahend: float) ->
 
 
 def _lemma_a3(rng: np.random.Generator) -> Iterator[Check]:
-    """The proof's last line has a_{ρ+1} squared: so it fails; without the square it holds."""
+    """Checks of Lemma A.3 and its proof, whose last line wrongly squares a_{ρ+1}."""
     rises, short, printed, corrected = [], [], [], []
     for r, lam in product((2, 5, 9), (0.1, 1.0, 10.0)):
         a = np.sort(rng.exponential(2, 12))[::-1]

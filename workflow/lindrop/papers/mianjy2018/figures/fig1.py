@@ -1,4 +1,8 @@
-"""Figure 1 of Mianjy 2018: the landscape of a tied network with one input and two hidden nodes."""
+"""Figure 1 of Mianjy 2018: landscape of a tied network with one input and two hidden nodes.
+
+f(u₁, u₂) = (M − u₁² − u₂²)² + λ(u₁⁴ + u₂⁴) with M = 2 is least at u₁² = u₂² = M/(2 + λ) (Theorem
+2.4), four points on the diagonals. At λ = 0 it is least on a whole circle.
+"""
 
 from collections.abc import Iterator
 from itertools import pairwise, product
@@ -15,14 +19,14 @@ from lindrop.claims.checks import Check, at_most, equal
 from lindrop.dropout.optimum import solve_tied
 from lindrop.output.figures import COLOURS, page
 
-SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # the paper's values are not legible in it: none, middle, large
-RIM = 5.0  # of the drawn surfaces, above f(0) = 4
+SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # the paper's values are illegible: none, middle, large
+RIM = 5.0  # f at the edge of the drawn surfaces, above f(0) = 4
 
 M = np.array([[2.0]])
-REACH, POINTS = 1.8, 73  # of the grid along u₁ and u₂
-GRID = 2 * REACH / (POINTS - 1)  # its spacing
+REACH, POINTS = 1.8, 73  # half width and number of points of the grid along u₁ and u₂
+GRID = 2 * REACH / (POINTS - 1)  # spacing of the grid
 MARK: dict[str, Any] = {"ms": 5, "mec": "k", "mew": 0.6, "zorder": 6}
-LEVELS = 0.02, 0.1, 0.3, 0.7, 1.3, 2.2, 3.5, 6, 10  # of f − min f
+LEVELS = 0.02, 0.1, 0.3, 0.7, 1.3, 2.2, 3.5, 6, 10  # levels of f − min f
 
 
 def data() -> pd.DataFrame:
@@ -36,7 +40,7 @@ def data() -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Above the surfaces, up to f = RIM, below their level sets with the optima."""
+    """Surfaces of f up to f = RIM, and below them level sets with the optima."""
     figure = page(4.4)
     for column, lam in enumerate(SURFACE_LAMBDAS, start=1):
         top = figure.add_subplot(2, 3, column, projection="3d")
@@ -51,7 +55,7 @@ def draw(data: pd.DataFrame) -> Figure:
 
 
 def _draw_surface(axis: Axes3D, lam: float) -> None:
-    """In polar coordinates: cut where f reaches the rim, which is smooth so."""
+    """Draw f in polar coordinates, where the edge at f = RIM is smooth."""
     angle, share = np.meshgrid(np.linspace(0, 2 * np.pi, 97), np.linspace(0, 1, 41))
     bend = 1 + lam * (np.cos(angle) ** 4 + np.sin(angle) ** 4)  # f = M² − 2Mr² + bend·r⁴
     m = M.item()
@@ -76,7 +80,7 @@ def _draw_surface(axis: Axes3D, lam: float) -> None:
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """What the caption of Figure 1 says, of the local minima of the grid."""
+    """Checks of the caption of Figure 1, on the local minima of the grid."""
     minima = {lam: _grid_minima(data[data["lam"] == lam]) for lam in SURFACE_LAMBDAS}
     found = [_round_check(data[data["lam"] == 0])]
     for lam, local in minima.items():
@@ -89,11 +93,12 @@ def checks(data: pd.DataFrame) -> list[Check]:
 
 
 def _radius(points: pd.DataFrame) -> Vector:
+    """Distance of every point from the origin."""
     return np.asarray(np.hypot(points["u1"], points["u2"]))
 
 
 def _grid_minima(surface: pd.DataFrame) -> pd.DataFrame:
-    """Points that are not above any of their eight neighbours."""
+    """Points at which f is not above that of any of the eight neighbours."""
     f = surface["f"].to_numpy().reshape(POINTS, POINTS)
     inner = f[1:-1, 1:-1]
     around = [np.roll(f, shift, (0, 1))[1:-1, 1:-1] for shift in product((-1, 0, 1), repeat=2)]
@@ -101,13 +106,14 @@ def _grid_minima(surface: pd.DataFrame) -> pd.DataFrame:
 
 
 def _round_check(surface: pd.DataFrame) -> Check:
-    """λ = 0: f is that of the radius."""
+    """Check that f depends on the radius alone at λ = 0."""
     radius = _radius(surface)
     apart = np.abs(landscape(radius, np.zeros_like(radius), 0) - surface["f"]).max()
     return equal("fig1", "λ = 0: largest change of f by a rotation to the axis", apart, 0, 1e-12)
 
 
 def _minima_checks(lam: float, local: pd.DataFrame) -> Iterator[Check]:
+    """Checks of the place and number of the minima at one λ."""
     where = f"λ = {lam:g}, minima on the grid"
     best = np.sqrt(2 * M.item() / (2 + lam))
     apart = abs(_radius(local) - best).max()
@@ -120,7 +126,7 @@ def _minima_checks(lam: float, local: pd.DataFrame) -> Iterator[Check]:
 
 
 def landscape(u_1: Matrix, u_2: Matrix, lam: float) -> Matrix:
-    """f(u₁, u₂)."""
+    """The objective f(u₁, u₂)."""
     return np.asarray((M.item() - u_1**2 - u_2**2) ** 2 + lam * (u_1**4 + u_2**4))
 
 
@@ -131,7 +137,7 @@ def optima(lam: float) -> Matrix:
 
 
 def draw_levels(axis: Axes, lam: float) -> None:
-    """Level sets of f above its least value."""
+    """Draw level sets of f above its least value."""
     ticks = np.linspace(-REACH, REACH, 4 * POINTS)
     u_1, u_2 = np.meshgrid(ticks, ticks)
     f = landscape(u_1, u_2, lam)
@@ -141,7 +147,7 @@ def draw_levels(axis: Axes, lam: float) -> None:
 
 
 def draw_optima(axis: Axes, lam: float) -> None:
-    """The global optima: four points, or the circle of λ = 0."""
+    """Draw the global optima: four points, or the circle at λ = 0."""
     if lam == 0:
         angle = np.linspace(0, 2 * np.pi, 200)
         radius = np.sqrt(M.item())

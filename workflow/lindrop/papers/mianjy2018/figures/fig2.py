@@ -1,4 +1,4 @@
-"""Figure 2 of Mianjy 2018: iterates of dropout on the landscape of Figure 1 end at its optima."""
+"""Figure 2 of Mianjy 2018: iterates of dropout on the landscape of Figure 1."""
 
 from itertools import product
 
@@ -15,8 +15,8 @@ from lindrop.papers.mianjy2018.figures.fig1 import MARK, M, draw_levels, draw_op
 
 TRACE_LAMBDAS = 0.1, 0.5, 1.0
 STARTS = np.array([[[1.55, 0.25]], [[-0.2, -1.65]]])  # (u₁, u₂), far from the diagonals
-STEPS, RATE = 100_000, 0.005  # printed η: constant for half of the steps, then falling to zero
-MARKED = (*range(0, 500), *range(500, STEPS + 1, 100))  # steps shown
+STEPS, RATE = 100_000, 0.005  # η as printed for half of the steps, then falling to zero
+MARKED = (*range(0, 500), *range(500, STEPS + 1, 100))  # steps shown in the figure
 
 
 def data(seed: int) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def draw(data: pd.DataFrame) -> Figure:
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """Every run of Figure 2 ends at an equalised global optimum."""
+    """Checks that every run of Figure 2 ends at an equalised global optimum."""
     ends = data.groupby(["lam", "run"]).last()
     gap = (ends["f"] / ends["optimum"] - 1).max()
     uneven = (ends["u1"].abs() / ends["u2"].abs()).apply(np.log).abs().max()

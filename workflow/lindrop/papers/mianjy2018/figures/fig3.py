@@ -1,6 +1,6 @@
 """Figure 3 of Mianjy 2018: dropout (Algorithm 1) converges to global optima and equalises weights.
 
-The checks ask what Section 6 and the caption say, of means over the runs.
+The checks test the statements of Section 6 and of the caption on means over the runs.
 """
 
 from collections.abc import Iterator
@@ -27,9 +27,9 @@ from lindrop.papers.mianjy2018.convergence import (
 )
 from lindrop.store.curves import read_curves
 
-EQUALISED = 0.1  # of the variance at the start
-ENDS = 0.02  # so little of it is none
-CHANCE = 0.001  # that any point of a curve passes for a rise
+EQUALISED = 0.1  # share of the variance at the start
+ENDS = 0.02  # a smaller share of that variance counts as none
+CHANCE = 0.001  # probability that any point of a curve passes for a rise by chance
 RESAMPLES = 400
 
 
@@ -39,7 +39,7 @@ def data(curves: str) -> pd.DataFrame:
 
 
 def table(curves: pd.DataFrame) -> pd.DataFrame:
-    """What Figure 3 draws, and the gap that every setting is left with."""
+    """The curves that Figure 3 draws, with the final gap of every setting."""
     by_step = curves.groupby([*SETTING, "step"])
     low, high = band(curves["run"].nunique())
     drawn = {
@@ -56,7 +56,7 @@ def table(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(curves: pd.DataFrame) -> Figure:
-    """A row for every width: f for each λ, then the variance of importance scores for all."""
+    """A row for every width: f for each λ, then the variance of importance scores for all λ."""
     widths, lams = (np.unique(curves[name]) for name in SETTING)
     figure = page(1.9 * len(widths) + 0.4)
     grid = figure.subplots(len(widths), len(lams) + 1, sharex=True, squeeze=False)
@@ -80,7 +80,7 @@ def draw(curves: pd.DataFrame) -> Figure:
 
 
 def _draw_runs(axis: Axes, case: pd.DataFrame, what: str, colour: str, label: str = "") -> None:
-    """Mean over the runs and a band for their spread; a logarithmic axis that holds step 0."""
+    """Draw the mean over the runs and a band for their spread; the log axis includes step 0."""
     values = case.pivot(index="step", columns="run", values=what)
     low, high = (values.quantile(share, axis=1) for share in band(values.shape[1]))
     axis.fill_between(values.index, low, high, color=colour, alpha=0.25, lw=0)
@@ -90,6 +90,7 @@ def _draw_runs(axis: Axes, case: pd.DataFrame, what: str, colour: str, label: st
 
 
 def _explain(figure: Figure, axis: Axes, runs: int) -> None:
+    """Add the legend of curve, band and optimum."""
     curve, optimum = axis.lines
     (shade,) = axis.collections
     spread = "all runs" if band(runs) == (0, 1) else "10 to 90 % of the runs"
@@ -98,7 +99,10 @@ def _explain(figure: Figure, axis: Axes, runs: int) -> None:
 
 
 def checks(curves: pd.DataFrame) -> list[Check]:
-    """Convergence and equalisation; how the variance falls, where there are runs enough to tell."""
+    """Checks of convergence and equalisation, and of how the variance falls.
+
+    The latter are undecided if there are too few runs.
+    """
     ends = summary(curves)
     gap, share = (ends[what].max(skipna=False) for what in ("gap", "variance_share"))
     found = [
@@ -114,18 +118,18 @@ def checks(curves: pd.DataFrame) -> list[Check]:
 
 
 def _undecided(checks: list[Check]) -> list[Check]:
-    """Of few runs' means nothing is known but their noise."""
+    """The checks with NaN for the computed number, for too few runs."""
     return [replace(check, computed=np.nan, tolerance=0.0) for check in checks]
 
 
 def _variances(curves: pd.DataFrame) -> dict[float, pd.DataFrame]:
-    """Of every λ, rising: a row per run."""
+    """Variance of importance scores for every λ, rising: a row per run and a column per step."""
     lams = np.unique(curves["lam"])
     return {lam: by_run(curves[curves["lam"] == lam], "variance") for lam in lams}
 
 
 def _monotone_checks(at: str, curves: pd.DataFrame) -> Iterator[Check]:
-    """Not every step lowers the variance; all of them together do."""
+    """Checks of the fall of the variance: not at every step, but over all of them."""
     rise = max(largest_rise(variance) for variance in _variances(curves).values())
     what = f"{at}: largest rise of the variance over its least before, noise excluded"
     yield at_most("section_6_monotone", what, rise, 1)
@@ -135,10 +139,10 @@ def _monotone_checks(at: str, curves: pd.DataFrame) -> Iterator[Check]:
 
 
 def _speed_checks(at: str, curves: pd.DataFrame) -> Iterator[Check]:
-    """Whether it falls the faster the larger λ is.
+    """Checks that the variance falls faster for a larger λ.
 
-    A mean step goes θ/2 of the gradient: the fewer nodes are kept, the shorter. So it is asked of
-    steps, as printed, and of their length as well.
+    A mean step is θ/2 times the gradient, so it is shorter the fewer nodes are kept. Both the
+    number of steps, as printed, and that number times θ are checked.
     """
     for (less, slow), (more, fast) in pairwise(_variances(curves).items()):
         ratio, error = _ratio_of_times(fast, slow)
@@ -151,7 +155,10 @@ def _speed_checks(at: str, curves: pd.DataFrame) -> Iterator[Check]:
 
 
 def largest_rise(variance: pd.DataFrame) -> float:
-    """Of the mean over the runs relative to its lowest value before; 1 if none is significant."""
+    """Largest rise of the mean over the runs, relative to its lowest value before.
+
+    The result is 1 if no rise is significant.
+    """
     mean = variance.mean().to_numpy()
     lowest = [int(np.argmin(mean[:t])) for t in range(1, len(mean))]
     rises = variance.iloc[:, 1:] - variance.iloc[:, lowest].to_numpy()
@@ -161,7 +168,10 @@ def largest_rise(variance: pd.DataFrame) -> float:
 
 
 def _ratio_of_times(fast: pd.DataFrame, slow: pd.DataFrame) -> tuple[float, float]:
-    """And its standard error, by the bootstrap over runs."""
+    """Ratio of the times until the variance stays small, and its standard error.
+
+    The error is from the bootstrap over runs.
+    """
     rng = np.random.default_rng(0)
     times = []
     for variance in (fast, slow):
@@ -174,10 +184,13 @@ def _ratio_of_times(fast: pd.DataFrame, slow: pd.DataFrame) -> tuple[float, floa
 
 
 def equalised_after(steps: Vector, means: Matrix) -> Vector:
-    """Where each row falls below a tenth of its start for good, between checkpoints log-linear."""
+    """Step after which each row of means stays below a tenth of its start.
+
+    Between checkpoints the step is interpolated log-linearly; it is infinite if the end is above.
+    """
     share = np.log(means / means[:, :1] / EQUALISED)
     last = share.shape[1] - 1 - np.argmax(share[:, ::-1] >= 0, axis=1)
-    found = np.full(len(share), np.inf)  # where it never does
+    found = np.full(len(share), np.inf)  # infinite where it never stays below
     rows = np.flatnonzero(last < share.shape[1] - 1)
     at = last[rows]
     here, there = share[rows, at], share[rows, at + 1]

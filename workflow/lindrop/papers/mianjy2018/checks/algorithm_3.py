@@ -1,4 +1,4 @@
-"""Mianjy 2018, Section 5: Algorithm 3, and the equaliser for powers of two."""
+"""Mianjy 2018, Section 5: Algorithm 3 (E7, E8), and the equaliser of Remark 5.2 (E9)."""
 
 from collections.abc import Callable, Iterator
 
@@ -18,23 +18,26 @@ from lindrop.dropout.optimum import solve, solve_tied, threshold, top_singular
 from lindrop.papers.mianjy2018.problems import spread
 
 STARTS = 5
-CASES = ((2, 0.5), (4, 3.0), (7, 10.0))  # r and λ; in the last two ρ < r
-STEPS = range(1, 8)  # k of Z_k
+CASES = ((2, 0.5), (4, 3.0), (7, 10.0))  # r and λ; in the last two cases ρ < r
+STEPS = range(1, 8)  # values of k in Z_k
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of Algorithm 3 as printed and corrected, and of Z_k for powers of two."""
     solver, rotations = np.random.default_rng(seed).spawn(2)
     return [*_algorithm_3(solver), *_remark_5_2(rotations)]
 
 
 def _algorithm_3(rng: np.random.Generator) -> Iterator[Check]:
-    """E8: without zeros for the nodes beyond ρ, Algorithm 3 ends above what descents reach."""
+    """Checks of f at the result of Algorithm 3, against descents from random starts.
+
+    Without zero columns for the nodes beyond ρ, it ends above the minimum (E8).
+    """
     problems = [(rng.normal(size=(6, 5)), r, lam) for r, lam in CASES]
     best = [minima(*problem, STARTS, rng)[0].value for problem in problems]
 
     def excess(solver: Callable[[Matrix, int, float], tuple[Matrix, Matrix]]) -> float:
-        """Of f over the best of random starts, relative, in the worst case."""
+        """Largest relative distance of f at a solver's result to the best of random starts."""
         found = [objective(m, *solver(m, r, lam), lam) for m, r, lam in problems]
         return float(np.max(np.abs(np.array(found) / best - 1)))
 
@@ -49,6 +52,7 @@ def _algorithm_3(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _tied_excess(rng: np.random.Generator) -> float:
+    """Largest relative distance of f at the tied solution to the best of random starts."""
     excess = []
     for r, lam in CASES:
         m = rng.normal(size=(5, 5))
@@ -58,7 +62,7 @@ def _tied_excess(rng: np.random.Generator) -> float:
 
 
 def solve_printed_rank(m: Matrix, r: int, lam: float) -> tuple[Matrix, Matrix]:
-    """Algorithm 3 with the ρ of its step 1 (E7), and r columns in step 3."""
+    """Result of Algorithm 3 with the printed ρ of step 1 (E7) and r columns in step 3."""
     left, values, right = top_singular(m, r)
     rho = effective_rank_printed(values, r)
     kept = np.maximum(values - threshold(values, r, lam, rho), 0)
@@ -66,7 +70,10 @@ def solve_printed_rank(m: Matrix, r: int, lam: float) -> tuple[Matrix, Matrix]:
 
 
 def _remark_5_2(rng: np.random.Generator) -> Iterator[Check]:
-    """E9: the printed factor shrinks with every step, so that Z_k is no rotation from k = 3 on."""
+    """Checks of the orthogonality of Z_k (E9).
+
+    The printed factor shrinks with every step, so from k = 3 on the printed Z_k is no rotation.
+    """
     uneven = []
     for k in STEPS:
         u = rng.normal(size=(10, 2**k))
