@@ -17,7 +17,7 @@ ROWS, COLUMNS = 6, 5
 VALUE, PRODUCT = (
     1e-9,
     1e-5,
-)  # tolerances after descents: of f, and of what changes f to second order
+)  # tolerances of a descent: of f, and of what changes f to second order
 
 
 class Case(NamedTuple):

@@ -1,7 +1,7 @@
-"""Figure 2 of Pal 2020: DropBlock before the last layer of a ResNet-50, beside Theorem 2.7.
+"""Data of Figure 2 of Pal 2020: DropBlock before the last layer of a ResNet-50, and Theorem 2.7.
 
-The theorem is taken as Section 3 does: a network of sufficient capacity can have any g(X), so Y
-itself is what shrinks. No step here needs the network; `dropout.deep` trains it.
+The theorem is applied as in Section 3: a network of sufficient capacity can have any g(X), so Y
+itself is shrunk. Nothing here needs the network, which `lindrop.dropout.deep` trains.
 """
 
 from collections.abc import Mapping
@@ -17,34 +17,37 @@ from lindrop.dropout.samplers import dropblock
 
 CLASSES = 10
 HIDDEN, BLOCK = 80, 5
-KEEP = 0.5  # ours: the paper names no θ
+KEEP = 0.5  # our choice: the paper names no θ
 SCHEME = dropblock(HIDDEN, KEEP, BLOCK)
 
 UNVERIFIED = " (unverified)"
-SYNTHETIC = "synthetic"  # what a generated set is called, alone or before more of its name
+SYNTHETIC = "synthetic"  # first word of the name of a generated set
 OBJECTIVE, SPECTRUM = "objective", "singular values"
 
 
 def targets(labels: Vector) -> Matrix:
-    """Y: the indicators of the classes, a sample by column."""
+    """Y: indicators of the classes, with samples as columns."""
     return np.asarray(np.arange(CLASSES)[:, None] == labels, dtype=float)
 
 
 def shown_name(name: str, files: Mapping[str, Mapping[str, Any]]) -> str:
-    """A set goes by its name only if its files were proven to be the published ones."""
+    """Name of a dataset, marked as unverified unless its files are proven to be published."""
     proven = all(receipt["verified_by"] for receipt in files.values())
     return name if proven else f"{name}{UNVERIFIED}"
 
 
 def data_of(shown: str) -> Data:
-    """On which data a panel of that name ran."""
+    """Kind of data behind a panel with the given name."""
     if shown.startswith(SYNTHETIC):
         return "synthetic"
     return "other" if shown.endswith(UNVERIFIED) else "published"
 
 
 def deep_table(dataset: str, losses: Matrix, predictions: Matrix, y: Matrix) -> pd.DataFrame:
-    """What `training.Trained` holds beside the theory's numbers, by iteration and by rank."""
+    """Trained losses and singular values beside those of the theory, by iteration and by rank.
+
+    `losses` and `predictions` are the fields of `training.Trained`.
+    """
     best = optimum(y, BLOCK, beta_at(KEEP, BLOCK, HIDDEN))
     sampled, expected = losses.T
     spectrum = np.linalg.svd(predictions, compute_uv=False)

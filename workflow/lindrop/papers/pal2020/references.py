@@ -1,7 +1,7 @@
-"""Pal 2020: solutions found without its closed forms.
+"""Solutions of the problems of Pal 2020 found without its closed forms, to check these.
 
-L-BFGS on the factors, sums over all masks, and the conjugates of Equations 29 and 31, where the
-order of the unknowns is all that constrains them: pooling neighbours solves these exactly.
+L-BFGS on the factors, sums over all masks, and the conjugates in Eq. 29 and 31. The only constraint
+of the latter is the order of the unknowns, so pooling neighbours solves them exactly.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,15 +18,15 @@ from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.k_support import falling
 from lindrop.dropout.multistart import EXACT, Minimum
 
-ROWS, COLUMNS, INPUTS = 4, 5, 6  # of Y (a, N) and of X (b)
-KEPT = 0.3, 0.5, 0.8  # θ, or θ̄
+ROWS, COLUMNS, INPUTS = 4, 5, 6  # a and N of Y (a × N), and b of X (b × N)
+KEPT = 0.3, 0.5, 0.8  # values of θ or θ̄
 STARTS = 4
 DESCENT = EXACT | {"maxiter": 3000}
-VALUE, PRODUCT = 1e-9, 1e-5  # what a descent leaves of f, and of what f depends on by its square
+VALUE, PRODUCT = 1e-9, 1e-5  # tolerances of a descent: of f, and of what changes f to second order
 
 
 class Problem(NamedTuple):
-    """Singular values m of Y, and the r and β of DropBlock."""
+    """Singular values m of Y, and r and β of DropBlock."""
 
     m: Vector
     r: int
@@ -34,16 +34,17 @@ class Problem(NamedTuple):
 
     @classmethod
     def random(cls, rng: np.random.Generator) -> "Problem":
+        """A random problem."""
         m = falling(rng.exponential(size=rng.integers(4, 11)) ** rng.choice((0.5, 1, 2)))
         return cls(m, int(rng.integers(2, 6)), float(rng.choice((0.1, 0.3, 1, 3))))
 
     def value(self, a: Vector) -> float:
-        """F of a product with singular values a (Equation 12)."""
+        """F (Eq. 12) of a product with singular values a."""
         return float(np.sum((self.m - a) ** 2) + self.beta * conjugate_norm(a, self.r))
 
 
 class Case(NamedTuple):
-    """A problem with X of full column rank, its closed form, and the ends of descents."""
+    """A problem with X of full column rank, its closed-form solution, and the ends of descents."""
 
     y: Matrix
     x: Matrix
@@ -54,14 +55,14 @@ class Case(NamedTuple):
 
 
 def conjugate_norm(a: Vector, r: int) -> float:
-    """Equation 31: max Σ a_i x_i − ¼ Σ_{i≤r} x_i² over falling x."""
+    """Squared k-support norm by Eq. 31: max Σ a_i x_i − ¼ Σ_{i≤r} x_i² over falling x."""
     a = falling(a, r)
     x = conjugate_point(a, r)
     return float(a @ x - x[:r] @ x[:r] / 4)
 
 
 def conjugate_point(a: Vector, r: int) -> Vector:
-    """The falling x of Equation 31; from x_r on all are equal."""
+    """The falling x that attains the maximum in Eq. 31; it is constant from x_r on."""
     a = falling(a, r)
     pooled = np.append(a[: r - 1], a[r - 1 :].sum())
     x = isotonic_regression(2 * pooled, increasing=False).x
@@ -69,7 +70,7 @@ def conjugate_point(a: Vector, r: int) -> Vector:
 
 
 def conjugate_minimiser(problem: Problem) -> Vector:
-    """argmin F, by the conjugates of its two terms (that of Λ** is Equation 29).
+    """Minimiser of F, by the conjugates of its two terms (that of Λ** is Eq. 29).
 
     It is m − z/2 with the falling z that maximises Σ m_i z_i − ¼ Σ z_i² − (1/4β) Σ_{i≤r} z_i².
     """
@@ -82,7 +83,7 @@ def conjugate_minimiser(problem: Problem) -> Vector:
 def dropblock_minima(
     y: Matrix, x: Matrix, r: int, beta: float, blocks: int, rng: np.random.Generator
 ) -> list[Minimum]:
-    """Ends of descents on f(U, V, d) (Equation 8)."""
+    """Ends of descents on f(U, V, d) (Eq. 8) from random starts, best first."""
 
     def value(u: Matrix, v: Matrix) -> float:
         return objective(y, x, u, v, r, beta)
@@ -118,7 +119,7 @@ def factor_minima(
 
 
 def masked_objective(y: Matrix, x: Matrix, u: Matrix, v: Matrix, r: int, keep: float) -> float:
-    """E‖Y − (1/θ) U(diag(w) ⊗ I_r)V'X‖² (Equation 3), every mask of the blocks in turn."""
+    """E‖Y − (1/θ) U(diag(w) ⊗ I_r)V'X‖² (Eq. 3), by enumeration of all masks of blocks."""
     masks, probability = outcomes(u.shape[1] // r, keep)
     kept = np.repeat(masks, r, axis=1)
     answers = np.einsum("ij,wj,jn->win", u, kept, v.T @ x) / keep
@@ -126,6 +127,7 @@ def masked_objective(y: Matrix, x: Matrix, u: Matrix, v: Matrix, r: int, keep: f
 
 
 def case(r: int, beta: float, data: np.random.Generator, descent: np.random.Generator) -> Case:
+    """A random problem with its solution and the ends of descents."""
     y, x = data.normal(size=(ROWS, COLUMNS)), full_inputs(INPUTS, COLUMNS, data)
     claimed = optimum(y, r, beta, x)
     blocks = fewest_blocks(claimed.values, r)
@@ -133,7 +135,7 @@ def case(r: int, beta: float, data: np.random.Generator, descent: np.random.Gene
 
 
 def full_inputs(rows: int, columns: int, rng: np.random.Generator) -> Matrix:
-    """X with singular values between 1 and 2, so that descents are short."""
+    """Random X with singular values between 1 and 2, which keeps descents short."""
     left, _, right = np.linalg.svd(rng.normal(size=(rows, columns)), full_matrices=False)
     return np.asarray(left * rng.uniform(1, 2, min(rows, columns)) @ right)
 
@@ -145,6 +147,6 @@ def near_one(
     tolerance: float = 1e-9,
     form: Form = PRINTED,
 ) -> Check:
-    """All of them should be 1: the one farthest from it."""
+    """Check that all ratios are 1, by the one farthest from it."""
     found = np.asarray(ratios)
     return equal(claim, what, found[np.argmax(np.abs(found - 1))], 1, tolerance, form)

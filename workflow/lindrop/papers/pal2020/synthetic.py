@@ -1,13 +1,15 @@
-"""Pal 2020's synthetic set, and training by Algorithm 1 on it (Sections 2 and 5.1).
+"""Pal 2020, Sections 2 and 5.1: the synthetic dataset, and training on it by Algorithm 1.
 
-A thousand x ~ N(0, I₁₀₀) and y = U_true V_true'x, 50 hidden nodes, N(0, 1) in every matrix; all
-experiments start from the same U₀ and V₀. As Y = MX, objectives and gradients know the samples
-through XX' alone: its triangular root, of 100 columns, stands for X exactly.
+The dataset has 1000 samples x ~ N(0, I₁₀₀) and y = U_true V_true'x with 50 hidden nodes; all
+matrices are N(0, 1), and all experiments start from the same U₀ and V₀. As Y = MX, objectives and
+gradients depend on the samples through XX' alone, so its triangular root of 100 columns replaces X
+exactly.
 
 The paper gives neither the step size nor the number of iterations of its shallow experiments (its
-axes reach 10⁵). Here every iteration draws one mask for all samples, as in (3), and takes the mean
-over the samples of Algorithm 1's steps: −η/(2N) times a gradient of (3) in expectation. Noise is of
-size 1/θ, and with steps that shrink training settles: η = θ RATE/(1 + t/HALVED).
+axes reach 10⁵). Here every iteration draws one mask for all samples, as in Eq. 3, and takes the
+mean over the samples of Algorithm 1's steps, which is −η/(2N) times the gradient of Eq. 3 in
+expectation. The noise is of size 1/θ, and training settles if steps shrink: η = θ RATE/(1 +
+t/HALVED).
 """
 
 from collections.abc import Callable, Iterator
@@ -18,29 +20,34 @@ import pandas as pd
 
 from lindrop.base.arrays import Matrix
 
-Noise = Callable[[int, np.random.Generator], Matrix]  # z/θ, many draws at once
-Measure = Callable[[Matrix, Matrix], dict[str, float]]  # of U and V: columns of a curve
+Noise = Callable[[int, np.random.Generator], Matrix]  # many draws of z/θ
+Measure = Callable[
+    [Matrix, Matrix], dict[str, float]
+]  # columns of a curve as a function of U and V
 
 SAMPLES, INPUTS, OUTPUTS, HIDDEN = 1000, 100, 80, 50
 RATE = 6e-4
-HALVED = 500  # iterations after which η is half of what it was
-SHOWN = 2000  # places in a curve, evenly in log scale; whole iterations: about half of them
-SMOOTHED = 100  # iterations in the centre of mass of the moving average
+HALVED = 500  # iterations after which η is half its first value
+SHOWN = 2000  # points of a curve in log scale; about half are distinct iterations
+SMOOTHED = 100  # centre of mass of the moving average, in iterations
 DRAWS_AT_ONCE = 100
 
 
 class Problem(NamedTuple):
-    """X (or a root of XX' of fewer columns), Y = MX, and where training starts."""
+    """X or a root of XX' with fewer columns, Y = MX, and the weights at the start."""
 
     x: Matrix
     y: Matrix
     u: Matrix
     v: Matrix
-    samples: int  # N
+    samples: int  # number of samples N
 
 
 def synthetic(rng: np.random.Generator, *, correlated: bool = False) -> Problem:
-    """D_syn of Section 5.1; correlated: its inputs pass a ReLU, hence have a mean and share it."""
+    """The dataset D_syn of Section 5.1.
+
+    If `correlated`, its inputs pass a ReLU, so they have a common mean.
+    """
     x = rng.normal(size=(INPUTS, SAMPLES))
     u_true, v_true, u, v = (
         rng.normal(size=(size, HIDDEN)) for size in (OUTPUTS, INPUTS, OUTPUTS, INPUTS)
@@ -60,11 +67,11 @@ def train(
     iterations: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Algorithm 1 from U₀, V₀; masks of nodes, or of V for DropConnect.
+    """Curves of Algorithm 1 from U₀, V₀, with masks of nodes, or of V for DropConnect.
 
-    Of the iterate that an iteration starts from: `stochastic` is its loss under the mask drawn,
-    other columns are what `measure` says of it, and `smoothed` is an exponential moving average of
-    `stochastic` over all iterations. A longer training continues a shorter one.
+    A row describes the iterate from which an iteration starts. `stochastic` is its loss under the
+    mask drawn, `smoothed` an exponential moving average of `stochastic` over all iterations, and
+    the other columns are those of `measure`. A longer training continues a shorter one.
     """
     x, y, samples = problem.x, problem.y, problem.samples
     u, v = problem.u.copy(), problem.v.copy()
@@ -72,7 +79,7 @@ def train(
     for t, mask in enumerate(_masks(noise, iterations, rng)):
         if t + 1 in shown:
             rows.append({"iteration": t + 1} | measure(u, v))
-        # a dropped node neither answers nor learns; a mask of weights leaves no node idle
+        # a dropped node has no output and no gradient; a mask of weights drops no node
         kept = np.flatnonzero(mask) if mask.ndim == 1 else slice(None)
         factor, u_kept, v_kept = mask[..., kept], u[:, kept], v[:, kept]
         hidden = (v_kept * factor).T @ x
@@ -88,9 +95,11 @@ def train(
 
 
 def _log_spaced(iterations: int) -> list[int]:
+    """Iterations that are shown, evenly spaced in log scale."""
     return [int(t) for t in np.unique(np.geomspace(1, iterations, SHOWN).round())]
 
 
 def _masks(noise: Noise, iterations: int, rng: np.random.Generator) -> Iterator[Matrix]:
+    """One mask per iteration."""
     for start in range(0, iterations, DRAWS_AT_ONCE):
         yield from noise(min(DRAWS_AT_ONCE, iterations - start), rng)

@@ -1,6 +1,6 @@
-"""Trainings of shallow networks (Pal 2020, Sections 5.1 and 5.3): what its figures share.
+"""Trainings of shallow networks (Pal 2020, Sections 5.1 and 5.3), shared by several figures.
 
-All trainings from one seed share the data, U₀ and V₀; those of one θ draw the same random numbers.
+All trainings from one seed share the data, U₀ and V₀, and those of one θ share random numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,29 +24,31 @@ from lindrop.dropout.structured import (
 from lindrop.output.figures import COLOURS, page
 from lindrop.papers.pal2020.synthetic import Measure, Noise, Problem, synthetic, train
 
-BLOCK = 5  # the paper names a block size for its deep experiments only, this one
-MORE_KEEPS = 0.3, 0.7, 0.9  # of Figures 5 and 6, ours: the paper's are not legible in our copy
-TELLING = 0.03  # within which the mean factor of a loss under masks has to be known
-SETTLED = 2000  # iterations after which the end of a training tells something
+BLOCK = 5  # the paper's block size, which it names for its deep experiments only
+MORE_KEEPS = 0.3, 0.7, 0.9  # θ of Figures 5 and 6: our choice, as the paper's are illegible
+TELLING = 0.03  # largest tolerance at which a mean factor decides a claim
+SETTLED = 2000  # iterations after which training has settled
 
 BLUE, ORANGE, GREEN, PINK = COLOURS[:4]
 BLACK = COLOURS[-1]
-ROW = 2.3  # inches
+ROW = 2.3  # height of a row in inches
 FAINT: dict[str, Any] = {"lw": 0.4, "alpha": 0.6}
 
-Run = tuple[Noise, Measure]  # how masks are drawn, and what is to be computed
-Runs = Callable[[float], dict[str, Run]]  # by name of the scheme, of θ
+Run = tuple[Noise, Measure]  # how masks are drawn, and what is measured
+Runs = Callable[[float], dict[str, Run]]  # the runs at θ, by name of the scheme
 
 STANDARD_ERRORS = 5
 
 
 def problem_of(seed: int, *, correlated: bool = False) -> Problem:
+    """The synthetic dataset and start of a seed."""
     return synthetic(np.random.default_rng(seed), correlated=correlated)
 
 
 def train_all(
     problem: Problem, seed: int, keeps: Sequence[float], runs: Runs, iterations: int
 ) -> pd.DataFrame:
+    """Curves of all runs at every θ, with columns for θ and the scheme."""
     found = []
     for keep, stream in zip(keeps, np.random.SeedSequence(seed).spawn(len(keeps)), strict=True):
         for name, (noise, expected) in runs(keep).items():
@@ -57,7 +59,10 @@ def train_all(
 
 
 def of_nodes(problem: Problem, scheme: Scheme, keep: float) -> Run:
-    """Masks of mean μ are divided by θ, as if U were μ/θ times what it is."""
+    """Run with masks of nodes divided by θ.
+
+    For masks of mean μ, this equals masks divided by μ with U multiplied by μ/θ.
+    """
     scale = scheme.mean / keep
 
     def noise(draws: int, rng: np.random.Generator) -> Matrix:
@@ -71,7 +76,10 @@ def of_nodes(problem: Problem, scheme: Scheme, keep: float) -> Run:
 
 
 def of_connections(problem: Problem, keep: float) -> Run:
-    """The objective by E18, and by Eq. 20 as printed, which is dropout's."""
+    """Run with DropConnect, with its objective corrected (E18) and by Eq. 20 as printed.
+
+    Eq. 20 is the objective of dropout.
+    """
     x = problem.x
 
     def measure(u: Matrix, v: Matrix) -> dict[str, float]:
@@ -85,6 +93,7 @@ def of_connections(problem: Problem, keep: float) -> Run:
 
 
 def rows_of_panels(rows: int) -> tuple[Figure, Any]:
+    """A page with two panels per row."""
     figure = page(ROW * rows)
     return figure, figure.subplots(rows, 2, squeeze=False)
 
@@ -92,16 +101,19 @@ def rows_of_panels(rows: int) -> tuple[Figure, Any]:
 def line(
     axis: Axes, curve: pd.DataFrame, column: str, label: str, colour: str, **style: Any
 ) -> None:
+    """Draw one column of a curve by iteration."""
     axis.plot(curve["iteration"], curve[column], color=colour, label=label, **style)
 
 
 def finish(axis: Axes, title: str) -> None:
+    """Set log axes, labels, title and legend."""
     axis.set(xscale="log", yscale="log", xlabel="iteration", ylabel="objective")
     axis.set_title(title, loc="left")
     axis.legend()
 
 
 def theorem_4_1_checks(claim: str, of: str, curve: pd.DataFrame) -> Iterator[Check]:
+    """Checks of sampled losses against Theorem 4.1 as printed and corrected."""
     forms: list[tuple[str, str, Form]] = [
         ("Theorem 4.1", "printed", PRINTED),
         ("Theorem 4.1, variances added", "deterministic", CORRECTED),
@@ -112,7 +124,7 @@ def theorem_4_1_checks(claim: str, of: str, curve: pd.DataFrame) -> Iterator[Che
 
 
 def last_objective(curve: pd.DataFrame) -> float:
-    """The objective where training ends; not a number if it was too short to end anywhere."""
+    """Objective at the end of training; NaN if it was too short to settle."""
     settled = curve["iteration"].iloc[-1] >= SETTLED
     return float(curve["deterministic"].iloc[-1]) if settled else np.nan
 
@@ -125,7 +137,11 @@ def mean_factor(
     form: Form = PRINTED,
     data: Data = "none",
 ) -> Check:
-    """Whether their mean is one; not a number where more than `telling` may be chance."""
+    """Check that the mean of `factors` is one, within standard errors; NaN if these are too large.
+
+    A factor is the loss of an iterate under a mask over its expected loss. Whatever came before,
+    its mean is one, so the mean over a training is one as well.
+    """
     tolerance = float(STANDARD_ERRORS * factors.std() / np.sqrt(len(factors)))
     mean = factors.mean() if tolerance <= telling else np.nan
     what = f"{what}; mean of {len(factors)} iterations; {STANDARD_ERRORS} standard errors"

@@ -1,4 +1,4 @@
-"""Pal 2020, Sections 1 to 2.2: dropout as blocks of one node, and what holds capacity back."""
+"""Pal 2020, Sections 1 to 2.2: dropout as blocks of one node, and what limits capacity."""
 
 from collections.abc import Iterator
 
@@ -16,15 +16,6 @@ from lindrop.dropout.dropblock import (
 from lindrop.dropout.objective import importance, lam_of
 from lindrop.dropout.samplers import dropblock
 from lindrop.dropout.structured import dropout_regulariser, loss
-from lindrop.papers.pal2020.enumeration import (
-    KEEP,
-    ROUNDING,
-    Net,
-    agree,
-    every_mask,
-    mean_loss,
-    small_net,
-)
 from lindrop.papers.pal2020.references import (
     COLUMNS,
     INPUTS,
@@ -36,14 +27,24 @@ from lindrop.papers.pal2020.references import (
     full_inputs,
     near_one,
 )
+from lindrop.papers.pal2020.small_net import (
+    KEEP,
+    ROUNDING,
+    Net,
+    agree,
+    every_mask,
+    mean_loss,
+    small_net,
+)
 
 NODES = 6
 DOUBLINGS = range(1, 11)
-DRAWN = 100  # pairs (U, V), or factorisations of one product
-WIDEST = 32  # blocks of these factorisations at most
+DRAWN = 100  # number of random pairs (U, V), or of factorisations of one product
+WIDEST = 32  # largest number of blocks of these factorisations
 
 
 def checks(seed: int) -> list[Check]:
+    """Checks of Eq. 2, of Ω at fixed θ and at θ(d), and of balanced products of norms."""
     nodes, data, descent, factors = np.random.default_rng(seed).spawn(4)
     net = small_net(nodes, NODES)
     return [
@@ -56,7 +57,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _dropout(net: Net) -> Iterator[Check]:
-    """Equation 2, DropBlockSample(θ, 1), and Equation 5 at r = 1."""
+    """Checks of Eq. 2, of the masks DropBlockSample(θ, 1), and of Eq. 5 at r = 1."""
     x, y, u, v = net
     masks, chances = every_mask(dropblock(NODES, KEEP, 1))
     formula = float(loss(y, u, net.hidden)) + dropout_regulariser(u, net.hidden, KEEP)
@@ -73,7 +74,7 @@ def _dropout(net: Net) -> Iterator[Check]:
 
 
 def _balance(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
-    """Of dropout, at widths below and above the rank of Y."""
+    """Check that dropout balances ‖u_i‖‖X'v_i‖, at widths below and above the rank of Y."""
     y, x = data.normal(size=(ROWS, COLUMNS)), full_inputs(INPUTS, COLUMNS, data)
     spreads = []
     for width in (ROWS - 1, NODES):
@@ -86,7 +87,11 @@ def _balance(data: np.random.Generator, descent: np.random.Generator) -> Iterato
 
 
 def _positive(rng: np.random.Generator) -> Iterator[Check]:
-    """Two nodes of one block that cancel, as u(v − v)'X = 0; what is never 0 by Cauchy-Schwarz."""
+    """Checks of whether Ω can be zero.
+
+    It is zero for two nodes of one block that cancel, u(v − v)'X = 0. By Cauchy-Schwarz, it is at
+    least (1 − θ)/θ · (r/d)‖UV'X‖².
+    """
     claim, r = "section_2_2_positive", 2
     x = full_inputs(INPUTS, COLUMNS, rng)
     u, v = rng.normal(size=(ROWS, 1)), rng.normal(size=(INPUTS, 1))
@@ -105,7 +110,7 @@ def _positive(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _doublings(net: Net) -> Iterator[Check]:
-    """Each halves Ω, so that without end Ω tends to 0."""
+    """Checks that each doubling of d halves Ω at fixed θ, so that Ω tends to 0."""
     x, _, u, v = net
     for claim, r in (("lemma_2_2", 2), ("section_2_2_dropout", 1)):
         shares, changes = [], []
@@ -119,7 +124,7 @@ def _doublings(net: Net) -> Iterator[Check]:
 
 
 def _bounded(data: np.random.Generator, rng: np.random.Generator) -> Iterator[Check]:
-    """At θ(d) Ω is no less than β‖A‖², which is no less than β times the squared 2-norm."""
+    """Checks of lower bounds at θ(d): Ω ≥ β‖A‖² ≥ β‖A‖_F² with the k-support norm ‖A‖."""
     claim, r = "section_2_2_capacity", 2
     a, x = data.normal(size=(ROWS, COLUMNS)), full_inputs(INPUTS, COLUMNS, data)
     norm = conjugate_norm(np.linalg.svd(a, compute_uv=False), r)
@@ -133,14 +138,14 @@ def _bounded(data: np.random.Generator, rng: np.random.Generator) -> Iterator[Ch
 
 
 def _at_adaptive_keep(u: Matrix, v: Matrix, x: Matrix, r: int) -> float:
-    """Ω at θ(d) over β, by Equations 5 and 7; β is 1 at θ̄ = 1/2."""
+    """Ω at θ(d) over β, by Eq. 5 and 7, computed at θ̄ = 1/2, where β = 1."""
     return lam_of(adaptive_keep(0.5, r, u.shape[1])) * float(squared_block_norms(u, v, x, r).sum())
 
 
 def _factorisation(
     a: Matrix, x: Matrix, nodes: int, rng: np.random.Generator
 ) -> tuple[Matrix, Matrix]:
-    """U, V with UV'X = A, otherwise at random; X has full column rank."""
+    """Random U, V with UV'X = A, for X of full column rank."""
     u, free = rng.normal(size=(len(a), nodes)), rng.normal(size=(nodes, a.shape[1]))
     inverse = np.linalg.pinv(u)
     hidden = inverse @ a + free - inverse @ (u @ free)

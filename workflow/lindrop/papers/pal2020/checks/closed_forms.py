@@ -1,4 +1,7 @@
-"""Pal 2020, Section 2: closed forms against what knows nothing of them (see `references`)."""
+"""Pal 2020, Section 2: Theorems 2.3 to 2.7 (E12 to E15, E17) against independent solutions.
+
+The solutions in `references` use none of the closed forms.
+"""
 
 import numpy as np
 
@@ -17,7 +20,6 @@ from lindrop.dropout.dropblock import (
 from lindrop.dropout.k_support import enumerated_prox, prox, squared_norm, squared_norm_printed
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import lam_of
-from lindrop.papers.pal2020.enumeration import ROUNDING
 from lindrop.papers.pal2020.references import (
     COLUMNS,
     INPUTS,
@@ -36,16 +38,17 @@ from lindrop.papers.pal2020.references import (
     masked_objective,
     near_one,
 )
+from lindrop.papers.pal2020.small_net import ROUNDING
 
-DROPBLOCKS = (2, 0.3), (2, 1.0), (3, 0.1), (3, 1.0)  # r, β
+DROPBLOCKS = (2, 0.3), (2, 1.0), (3, 0.1), (3, 1.0)  # pairs of r and β
 DOUBLINGS = 10
 PROBLEMS = 400
 
-WIDTHS = 4, 8  # d, at least min{a, N}
+WIDTHS = 4, 8  # values of d, at least min{a, N}
 
 
 def checks(seed: int) -> list[Check]:
-    """Those of the errata, too."""
+    """Checks of Lemma 2.2, Theorems 2.3 to 2.7, Corollary 2.8 and Proposition 3.3."""
     data, descent = np.random.default_rng(seed).spawn(2)
     cases = [case(r, beta, data, descent) for r, beta in DROPBLOCKS]
     problems = [Problem.random(data) for _ in range(PROBLEMS)]
@@ -64,7 +67,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _capacity(rng: np.random.Generator) -> list[Check]:
-    """Lemma 2.2, by copies of all blocks that share the product among them; Equations 7 and 8."""
+    """Checks of Lemma 2.2 by copies of all blocks that share the product, and of Eq. 7 and 8."""
     r, d, copies = 2, 8, 2**DOUBLINGS
     y, x = rng.normal(size=(ROWS, COLUMNS)), full_inputs(INPUTS, COLUMNS, rng)
     u, v = rng.normal(size=(ROWS, d)), rng.normal(size=(INPUTS, d))
@@ -90,7 +93,7 @@ def _capacity(rng: np.random.Generator) -> list[Check]:
 
 
 def _theorem_2_3(problems: list[Problem]) -> list[Check]:
-    """Factors reach the envelope: so Λ itself is convex."""
+    """Checks of the envelope Λ** (Theorem 2.3), which factors of A reach, so Λ is convex."""
     true = np.array([conjugate_norm(m, r) for m, r, _ in problems])
     printed = np.array([squared_norm_printed(m, r) for m, r, _ in problems])
     corrected = np.array([squared_norm(m, r) for m, r, _ in problems])
@@ -104,18 +107,18 @@ def _theorem_2_3(problems: list[Problem]) -> list[Check]:
 
 
 def _reached(a: Matrix, r: int) -> float:
-    """(d/r) Σ ‖U_iV_i'X‖² of balanced factors of A: Λ/β is no larger."""
+    """(d/r) Σ ‖U_iV_i'X‖² of balanced factors of A, an upper bound of Λ/β."""
     x = np.eye(a.shape[1])
     norms = squared_block_norms(*balanced_factors(a, x, r), x, r)
     return float(len(norms) * norms.sum())
 
 
 def _convexity(rng: np.random.Generator) -> list[Check]:
-    """Section 2.3 calls Λ not necessarily convex.
+    """Checks of Section 2.3, which calls Λ not necessarily convex.
 
     Factors bound Λ at the midpoint from above and the conjugate bounds it at the ends from below,
-    so no violation is overlooked. Between ends with the same singular vectors Λ can be affine:
-    half of the pairs are such.
+    so no violation is overlooked. Half of the pairs have the same singular vectors, because Λ can
+    be affine between such ends.
     """
     violations = []
     for number in range(PROBLEMS):
@@ -136,7 +139,7 @@ def _convexity(rng: np.random.Generator) -> list[Check]:
 
 
 def _minimisers(cases: list[Case]) -> list[Check]:
-    """Theorems 2.5 and 2.6, Corollary 2.8, where d is large enough for f to reach F."""
+    """Checks of Theorems 2.5 and 2.6 and Corollary 2.8, at d large enough for f to reach F."""
     uneven, values, products, attained = [], [], [], []
     for y, x, r, beta, claimed, ends in cases:
         best = ends[0]
@@ -161,6 +164,7 @@ def _minimisers(cases: list[Case]) -> list[Check]:
 
 
 def _theorem_2_7(cases: list[Case], problems: list[Problem]) -> list[Check]:
+    """Checks of Theorem 2.7 as printed and corrected, against descents and conjugates."""
     printed, corrected, distances = [], [], []
     for problem in problems:
         a, least = prox(*problem), conjugate_minimiser(problem)
@@ -180,6 +184,7 @@ def _theorem_2_7(cases: list[Case], problems: list[Problem]) -> list[Check]:
 
 
 def _e12(problems: list[Problem]) -> list[Check]:
+    """Checks of E12: the norm of Theorem 2.3 by the printed and by the corrected ρ."""
     a, r = np.ones(3), 2
     true = conjugate_norm(a, r)
     what = "a = (1, 1, 1), r = 2: Equation 11, without its factor,"
@@ -192,7 +197,10 @@ def _e12(problems: list[Problem]) -> list[Check]:
 
 
 def _e13(problems: list[Problem]) -> list[Check]:
-    """How often the printed set of ρ misses the optimum though the norm is right."""
+    """Checks of E13: how often the printed range of ρ misses the optimum of Theorem 2.7.
+
+    The norm is the corrected one.
+    """
     excess, distances = [], []
     for problem in problems:
         m, r, beta = problem
@@ -209,7 +217,7 @@ def _e13(problems: list[Problem]) -> list[Check]:
 
 
 def _e14(data: np.random.Generator, descent: np.random.Generator) -> list[Check]:
-    """More samples than inputs: X cannot have full column rank."""
+    """Checks of E14: with more samples than inputs, X cannot have full column rank."""
     r, beta, rows = 2, 0.3, 3
     y, x = data.normal(size=(ROWS, COLUMNS)), full_inputs(rows, COLUMNS, data)
     claimed = optimum(y, r, beta, x)
@@ -226,7 +234,10 @@ def _e14(data: np.random.Generator, descent: np.random.Generator) -> list[Check]
 
 
 def _e15(data: np.random.Generator, descent: np.random.Generator) -> list[Check]:
-    """At a given d: dropout reaches F(A*) from d = rank A* on, blocks may need more nodes."""
+    """Checks of E15: the number of nodes at which f reaches F(A*).
+
+    For dropout d = rank A* is enough; blocks may need more nodes.
+    """
     y, r, beta = np.eye(3), 2, 0.5
     least = optimum(y, r, beta).value
     two, three = (dropblock_minima(y, y, r, beta, k, descent)[0].value - least for k in (2, 3))
@@ -243,7 +254,7 @@ def _e15(data: np.random.Generator, descent: np.random.Generator) -> list[Check]
 
 
 def _attained(y: Matrix, r: int, beta: float, more: int) -> float:
-    """f / F(A*) of balanced factors with so many blocks more than their construction needs."""
+    """f / F(A*) of balanced factors with `more` blocks than their construction needs."""
     claimed, x = optimum(y, r, beta), np.eye(y.shape[1])
     blocks = fewest_blocks(claimed.values, r) + more
     u, v = balanced_factors(claimed.product, x, r, blocks)
@@ -251,7 +262,7 @@ def _attained(y: Matrix, r: int, beta: float, more: int) -> float:
 
 
 def _fixed_keep(data: np.random.Generator, descent: np.random.Generator) -> list[Check]:
-    """Proposition 3.3 and E17 at θ and d that are given."""
+    """Checks of Proposition 3.3 and E17 at given θ and d."""
     y = data.normal(size=(ROWS, COLUMNS))
     printed, corrected, growth = [], [], []
     for keep in KEPT:

@@ -1,4 +1,4 @@
-"""What Pal 2020, Section 4, says of DropConnect, which masks the weights V one by one."""
+"""Pal 2020, Section 4: DropConnect, which drops single weights of V (E18)."""
 
 from collections.abc import Iterator
 
@@ -13,22 +13,25 @@ from lindrop.dropout.structured import (
     dropconnect_regulariser_as_printed,
     loss,
 )
-from lindrop.papers.pal2020.enumeration import KEEP, Net, agree, mean_dropconnect_loss, small_net
 from lindrop.papers.pal2020.references import PRODUCT, factor_minima, near_one
+from lindrop.papers.pal2020.small_net import KEEP, Net, agree, mean_dropconnect_loss, small_net
 
-KEEPS = 0.95, 0.6, 0.1  # θ: the lower, the larger λ
+KEEPS = 0.95, 0.6, 0.1  # values of θ; a lower θ has a larger λ
 NODES = 6
-RANK = 1e-4  # relative; singular values below are zeros that a descent has not reached
+RANK = 1e-4  # singular values below this share of the largest count as zero
 
 
 def checks(seed: int) -> list[Check]:
-    """The smaller net is for every mask in turn, the wider one for descents."""
+    """Checks of Theorem 4.1 by all masks of a small network, and of low rank by descents."""
     few, more, starts = np.random.default_rng(seed).spawn(3)
     return [*_theorem_4_1(small_net(few, 3)), *_low_rank(small_net(more, NODES), starts)]
 
 
 def _theorem_4_1(net: Net) -> Iterator[Check]:
-    """E18: the step to Eq. 55 takes the entries of a column of Z for one and the same."""
+    """Checks of Theorem 4.1 as printed and corrected.
+
+    The step to Eq. 55 treats the independent entries of a column of Z as one and the same (E18).
+    """
     orthogonal = np.linalg.qr(net.x.T)[0].T * np.arange(1, 5)[:, None]
     relu = np.maximum(net.x - net.x.mean(), 0)
     for claim, of, inputs in (
@@ -48,11 +51,12 @@ def _theorem_4_1(net: Net) -> Iterator[Check]:
 
 
 def _low_rank(net: Net, rng: np.random.Generator) -> Iterator[Check]:
-    """DropConnect for UV'X is dropout for UV'D, D = dMat(‖X_j‖) (E18).
+    """Checks of E18: DropConnect for UV'X is dropout for UV'D with D = dMat(‖X_j‖).
 
-    Factors of A = UV'D have a regulariser of (λ/d)‖A‖_*² or more, so f is at least the minimum of
-    ‖Y − AD⁻¹X‖² + (λ/d)‖A‖_*² over all A. It is convex: every Z gives a bound from below. That of
-    Z = 2(Y − UV'X) is tight at the minimum; near it the error of U and V counts to first order.
+    Factors of A = UV'D have a regulariser of at least (λ/d)‖A‖_*², so f is at least the minimum of
+    the convex ‖Y − AD⁻¹X‖² + (λ/d)‖A‖_*² over A. Every Z gives a lower bound of that minimum. The
+    bound of Z = 2(Y − UV'X) is tight at the minimum, and errors of U and V affect it to first
+    order.
     """
     claim, over = "section_4_low_rank", "θ = " + ", ".join(f"{keep:g}" for keep in KEEPS)
     ranks, ratios = [], []
@@ -69,7 +73,7 @@ def _low_rank(net: Net, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _least(net: Net, keep: float, rng: np.random.Generator) -> tuple[float, Matrix]:
-    """DropConnect's f, and UV'X, at the best end of descents from random starts."""
+    """f of DropConnect and UV'X, at the best end of descents from random starts."""
     x, y = net.x, net.y
 
     def value(u: Matrix, v: Matrix) -> float:
@@ -83,7 +87,7 @@ def _least(net: Net, keep: float, rng: np.random.Generator) -> tuple[float, Matr
 
 
 def _bound(net: Net, z: Matrix, keep: float) -> float:
-    """⟨Y, Z⟩ − ¼‖Z‖² − (d/4λ)‖ZX'D⁻¹‖₂², by the conjugates of both terms."""
+    """Dual bound ⟨Y, Z⟩ − ¼‖Z‖² − (d/4λ)‖ZX'D⁻¹‖₂², by the conjugates of both terms."""
     lengths = np.sqrt(squared_norms(net.x.T))
     steepest = np.linalg.norm(z @ (net.x.T / lengths), 2)
     return float(np.vdot(net.y, z) - np.vdot(z, z) / 4 - NODES / (4 * lam_of(keep)) * steepest**2)

@@ -1,4 +1,4 @@
-"""Pal 2020, Section 2.3: the bounds of f, and what is said of the k-support norm."""
+"""Pal 2020, Section 2.3: lower bounds of f, and properties of the k-support norm."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,6 @@ from lindrop.dropout.k_support import (
     squared_norm,
     squared_norm_printed,
 )
-from lindrop.papers.pal2020.enumeration import ROUNDING
 from lindrop.papers.pal2020.references import (
     COLUMNS,
     INPUTS,
@@ -27,16 +26,18 @@ from lindrop.papers.pal2020.references import (
     full_inputs,
     near_one,
 )
+from lindrop.papers.pal2020.small_net import ROUNDING
 
 PROBLEMS = 400
 DRAWN = 100
-WIDEST = 8  # blocks of random weights at most
+WIDEST = 8  # largest number of blocks of random weights
 NOISE = 1e-6
-STRENGTHS = np.geomspace(1e-3, 1e6, 40)  # β
-OUTSIDE = 1.01  # norm of a point that is outside the unit ball beyond doubt
+STRENGTHS = np.geomspace(1e-3, 1e6, 40)  # values of β
+OUTSIDE = 1.01  # least norm of a point that is certainly outside the unit ball
 
 
 def checks(seed: int) -> list[Check]:
+    """Checks of F ≤ F̄ ≤ f (Eq. 10 and 12), of the k-support norm, and of the rank of A*."""
     data, factors = np.random.default_rng(seed).spawn(2)
     problems = [Problem.random(data) for _ in range(PROBLEMS)]
     return [
@@ -50,7 +51,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _bounds(rng: np.random.Generator) -> Iterator[Check]:
-    """F ≤ F̄ ≤ f by random weights of several widths, and by factors that attain Λ."""
+    """Checks of F ≤ F̄ ≤ f at random weights of several widths, and at factors that attain Λ."""
     r, beta = 2, 0.5
     y, x = rng.normal(size=(ROWS, COLUMNS)), full_inputs(INPUTS, COLUMNS, rng)
     of_f, of_envelope, attained = [], [], []
@@ -73,7 +74,10 @@ def _bounds(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _full_rank(rng: np.random.Generator) -> Iterator[Check]:
-    """Noise on X of rank 2: with more samples than inputs (E14) the columns stay dependent."""
+    """Checks that noise gives X full rank.
+
+    Its columns stay dependent if there are more samples than inputs (E14).
+    """
     claim = "section_2_3_full_rank"
     for rows in (INPUTS, COLUMNS - 2):
         x = rng.normal(size=(rows, 2)) @ rng.normal(size=(2, COLUMNS))
@@ -85,7 +89,10 @@ def _full_rank(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _k_support(problems: list[Problem]) -> Iterator[Check]:
-    """The gauge of the hull of {‖A‖_F ≤ 1, rank A ≤ r}, between parts of A and the dual norm."""
+    """Checks of Eq. 11 against the gauge of the convex hull of {‖A‖_F ≤ 1, rank A ≤ r}.
+
+    Parts of A bound the gauge from above and the dual norm bounds it from below.
+    """
     claim = "section_2_3_k_support"
     printed, above, below = [], [], []
     for m, r, _ in problems:
@@ -106,7 +113,7 @@ def _k_support(problems: list[Problem]) -> Iterator[Check]:
 
 
 def _elastic_net(problems: list[Problem]) -> Iterator[Check]:
-    """‖w‖_2 and ‖w‖_1/√k bound the k-support norm of w from below, not tightly."""
+    """Checks that ‖w‖_2 and ‖w‖_1/√k bound the k-support norm of w from below, not tightly."""
     claim, ratios = "section_2_3_elastic_net", []
     for w, k, _ in problems:
         bound = max(np.linalg.norm(w), w.sum() / np.sqrt(k))
@@ -117,7 +124,7 @@ def _elastic_net(problems: list[Problem]) -> Iterator[Check]:
 
 
 def _between_norms(problems: list[Problem]) -> Iterator[Check]:
-    """From the squared nuclear norm to the squared Frobenius norm as r grows."""
+    """Checks that ‖A‖² goes from the squared nuclear to the squared Frobenius norm as r grows."""
     claim = "section_2_3_interpolation"
     nuclear, frobenius, rises, falls, single = [], [], [], [], []
     for m, _, _ in problems:
@@ -138,7 +145,7 @@ def _between_norms(problems: list[Problem]) -> Iterator[Check]:
 
 
 def _low_rank(problems: list[Problem]) -> Iterator[Check]:
-    """Of A*, in the end as many singular values as a block has nodes."""
+    """Checks of the rank of A*, which falls with β down to the number of nodes of a block."""
     claim = "abstract_low_rank"
     ranks = np.array([[_rank(prox(m, r, beta)) for beta in STRENGTHS] for m, r, _ in problems])
     most = np.array([min(r, len(m)) for m, r, _ in problems])
@@ -149,4 +156,5 @@ def _low_rank(problems: list[Problem]) -> Iterator[Check]:
 
 
 def _rank(a: Matrix) -> int:
+    """Number of singular values that are not zero."""
     return int(np.count_nonzero(a))

@@ -1,4 +1,4 @@
-"""Pal 2020, Section 3 on networks of any depth, the proof of Theorem 4.1, and Section 5.3."""
+"""Pal 2020, Section 3 (deep networks), the proof of Theorem 4.1, and Section 5.3."""
 
 from collections.abc import Iterator
 
@@ -12,15 +12,6 @@ from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import lam_of, squared_norms
 from lindrop.dropout.samplers import characteristic_of, overlapping_dropblock
 from lindrop.dropout.structured import loss
-from lindrop.papers.pal2020.enumeration import (
-    KEEP,
-    ROUNDING,
-    Net,
-    agree,
-    every_mask,
-    mean_dropconnect_loss,
-    small_net,
-)
 from lindrop.papers.pal2020.references import (
     COLUMNS,
     KEPT,
@@ -30,13 +21,23 @@ from lindrop.papers.pal2020.references import (
     dropblock_minima,
     near_one,
 )
+from lindrop.papers.pal2020.small_net import (
+    KEEP,
+    ROUNDING,
+    Net,
+    agree,
+    every_mask,
+    mean_dropconnect_loss,
+    small_net,
+)
 
 NODES, BLOCK = 6, 2
-WIDTH = 8  # d of descents
-CERTAINLY = 0.99  # what is smaller is so beyond doubt
+WIDTH = 8  # width d of the networks in descents
+CERTAINLY = 0.99  # ratios below it are certainly below 1
 
 
 def checks(seed: int) -> list[Check]:
+    """Checks of SGD and capacity in deep networks, of Eq. 54 and 55, and of Section 5.3."""
     nodes, law, few, data, descent = np.random.default_rng(seed).spawn(5)
     net = small_net(nodes, NODES)
     return [
@@ -49,7 +50,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _steps(net: Net, rng: np.random.Generator) -> Iterator[Check]:
-    """By U, and by the features g(X), through which alone Γ acts, whatever the network."""
+    """Checks of the mean gradients by U and by the features g(X), through which alone Γ acts."""
     masks, chances = rng.normal(1, 1, (7, NODES)), rng.dirichlet(np.ones(7))
     noise, hidden = masks / (chances @ masks), net.features
     masked = noise[:, :, None] * hidden
@@ -65,7 +66,7 @@ def _steps(net: Net, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _capacity(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
-    """Dropout with features that can be anything."""
+    """Check that dropout shrinks the output, the more the lower θ, if features can be anything."""
     y = data.normal(size=(ROWS, COLUMNS))
     sizes = []
     for keep in sorted(KEPT, reverse=True):
@@ -77,7 +78,7 @@ def _capacity(data: np.random.Generator, descent: np.random.Generator) -> Iterat
 
 
 def _dropblock(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
-    """What Section 3 says of blocks after Proposition 3.3; E17 concerns them, too."""
+    """Checks of DropBlock as Section 3 describes it after Proposition 3.3 (E17)."""
     y, x = data.normal(size=(ROWS, COLUMNS)), np.eye(COLUMNS)
     printed, corrected = [], []
     for keep in KEPT:
@@ -92,7 +93,7 @@ def _dropblock(data: np.random.Generator, descent: np.random.Generator) -> Itera
 
 
 def _proof_of_theorem_4_1(net: Net) -> Iterator[Check]:
-    """Equation 54 adds the variances of columns; Equation 55 evaluates them (E18)."""
+    """Checks of Eq. 54, which adds variances of columns, and of Eq. 55 for them (E18)."""
     exact = _variances(net)
     total = float(loss(net.y, net.u, net.hidden)) + exact.sum() / KEEP**2
     yield agree("equation_54", "Eq. 54", total, mean_dropconnect_loss(net, net.x, KEEP))
@@ -105,7 +106,7 @@ def _proof_of_theorem_4_1(net: Net) -> Iterator[Check]:
 
 
 def _variances(net: Net) -> Vector:
-    """1' Var[u_k (z_k ⊙ v_k)'M] 1 for every column k, over every z_k: ‖u_k‖² times that of M'."""
+    """1' Var[u_k (z_k ⊙ v_k)'M] 1 of every column k, over all masks z_k."""
     kept, chances = outcomes(len(net.v), KEEP)
     shares = np.einsum("wj,jk,jn->wkn", kept, net.v, net.x)
     spread = shares - np.tensordot(chances, shares, 1)
@@ -113,7 +114,10 @@ def _variances(net: Net) -> Vector:
 
 
 def _same_rate() -> Iterator[Check]:
-    """A node in reach of r seeds, each harmless with probability θ."""
+    """Check of how often overlapping blocks keep a node.
+
+    A node is in reach of r seeds, each of which does not drop it with probability θ.
+    """
     block, ratios = 5, []
     for keep in KEPT:
         masks, chances = every_mask(overlapping_dropblock(1, keep, block))

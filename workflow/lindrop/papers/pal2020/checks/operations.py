@@ -1,7 +1,7 @@
-"""Pal 2020: how many operations its closed forms take, counted; a clock would tell of the machine.
+"""Pal 2020, Sections 2.3 and 2.4: numbers of operations of its closed forms, by counting.
 
-Arrays of `_Number` go through the very functions that the library uses: sums, products and
-comparisons, those of sorting included, are counted one by one.
+Counts do not depend on the machine as times do. Arrays of `_Number` are passed to the library's own
+functions, and every sum, product and comparison is counted, those of sorting included.
 """
 
 import operator
@@ -14,13 +14,13 @@ from lindrop.base.arrays import Vector
 from lindrop.claims.checks import Check, at_most
 from lindrop.dropout.k_support import rho_of, threshold
 
-SIZES = 256, 1024, 4096  # d
+SIZES = 256, 1024, 4096  # numbers of singular values
 STRENGTH = 0.3  # β
-SLACK = 0.1  # of a ratio that is to fall: sorting takes more or less from one array to another
+SLACK = 0.1  # tolerance of a ratio that should fall; the cost of sorting varies by array
 
 
 class _Number:
-    """A float whose operations are counted in a tally, which all of an array share."""
+    """A float that counts its operations in a tally shared by all numbers of an array."""
 
     __slots__ = ("tally", "value")
 
@@ -35,6 +35,8 @@ class _Number:
 
 
 def _counted(work: Callable[..., Any], *, swapped: bool = False) -> Callable[..., Any]:
+    """Method that does `work` on the values and adds one to the tally."""
+
     def method(self: _Number, *others: Any) -> Any:
         self.tally[0] += 1
         values = [self.value, *map(float, others)]
@@ -52,14 +54,17 @@ for _name in ("neg", "abs", "lt", "le", "gt", "ge", "eq", "ne"):
 
 
 def operations(work: Callable[[Vector], object], a: Vector) -> int:
-    """How many operations on numbers `work` does with this array."""
+    """Number of operations on numbers that `work` does with the array `a`."""
     tally = [0]
     work(np.array([_Number(value, tally) for value in a.tolist()], dtype=object))
     return tally[0]
 
 
 def checks(seed: int) -> Iterator[Check]:
-    """With the number of singular values; blocks of a quarter of them."""
+    """Checks of how the counts grow with the number of singular values.
+
+    The size r of a block is a quarter of that number.
+    """
     rng = np.random.default_rng(seed)
     spectra = [rng.exponential(size=d) for d in SIZES]
     d = np.array(SIZES)

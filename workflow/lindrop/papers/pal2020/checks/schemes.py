@@ -1,6 +1,6 @@
-"""What Pal 2020 proves of masks of nodes (Lemma 2.1, Section 3), and the rates of Section 5.3.
+"""Pal 2020, Lemma 2.1 (E11), Section 3 and E19: expected losses under any masks of hidden nodes.
 
-Every mask of a small network is enumerated, so a formula has to agree to rounding.
+All masks of a small network are enumerated, so a formula has to agree up to rounding.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from lindrop.dropout.structured import (
     objective,
     regulariser,
 )
-from lindrop.papers.pal2020.enumeration import (
+from lindrop.papers.pal2020.small_net import (
     KEEP,
     ROUNDING,
     Net,
@@ -49,6 +49,7 @@ STANDARD_ERRORS = 5
 
 
 def checks(seed: int) -> list[Check]:
+    """Checks of Lemmas 2.1 and 3.1, Eq. 13 to 17, Algorithm 1, and E11, E16 and E19."""
     nodes, law = np.random.default_rng(seed).spawn(2)
     net = small_net(nodes, NODES)
     return [
@@ -64,6 +65,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _schemes() -> dict[str, Scheme]:
+    """Three schemes of the small network, by name."""
     return {
         "dropout": dropout(NODES, KEEP),
         "DropBlock": dropblock(NODES, KEEP, BLOCK),
@@ -72,7 +74,7 @@ def _schemes() -> dict[str, Scheme]:
 
 
 def _algorithm_1(net: Net) -> Iterator[Check]:
-    """Lines 7 to 9 under every mask, the steps of all samples together."""
+    """Checks of the mean step of lines 7 to 9 over all masks, summed over the samples."""
     x, y, u, v = net
     for name in ("dropout", "DropBlock"):
         scheme = _schemes()[name]
@@ -89,7 +91,10 @@ def _algorithm_1(net: Net) -> Iterator[Check]:
 
 
 def _lemma_3_1(net: Net, rng: np.random.Generator) -> Iterator[Check]:
-    """In a network with a ReLU; the last law is not one of dropping: any numbers, any chances."""
+    """Checks of Eq. 14 in a network with a ReLU.
+
+    The last law is no dropout: seven masks of random numbers with random probabilities.
+    """
     laws = {name: every_mask(scheme) for name, scheme in _schemes().items()}
     laws["any law of seven masks"] = rng.normal(1, 1, (7, NODES)), rng.dirichlet(np.ones(7))
     for name, (masks, probabilities) in laws.items():
@@ -100,6 +105,7 @@ def _lemma_3_1(net: Net, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _equations(net: Net) -> Iterator[Check]:
+    """Checks of Eq. 13, 15 and 16."""
     scheme = _schemes()["overlapping DropBlock"]
     masks, probabilities = every_mask(scheme)
     mean = probabilities @ masks
@@ -120,7 +126,7 @@ def _equations(net: Net) -> Iterator[Check]:
 
 
 def _corollary_3_2(net: Net) -> Iterator[Check]:
-    """E16: the two forms agree at θ = 1/2 alone."""
+    """Checks of Eq. 17 as printed and corrected, which agree at θ = 1/2 only (E16)."""
     error = float(loss(net.y, net.u, net.features))
     bare = dropout_regulariser_as_printed(net.u, net.features)
     for claim, keep in (("corollary_3_2", KEEP), ("e16", KEEP), ("e16", 0.5)):
@@ -133,7 +139,7 @@ def _corollary_3_2(net: Net) -> Iterator[Check]:
 
 
 def _e19() -> Iterator[Check]:
-    """How often a node is kept that r = 5 seeds can drop; θ is wanted."""
+    """Checks of E19: how often a node is kept that r = 5 seeds can drop, which should be θ."""
     block = 5
     for keep in (0.5, 0.8):
         printed = seed_keep_as_printed(keep, block)
@@ -153,7 +159,7 @@ def _e19() -> Iterator[Check]:
 
 
 def _lemma_2_1(net: Net) -> Iterator[Check]:
-    """Also with the mask that Eqs. 3 and 4 print (E11)."""
+    """Checks of Lemma 2.1 with the mask of Eq. 3 and 4 as printed and corrected (E11)."""
     nodes = net.u.shape[1]
     for block in (1, BLOCK, 3):
         what = f"Eqs. 4 and 5, d = {nodes}, r = {block}" + (", dropout" if block == 1 else "")
@@ -168,18 +174,19 @@ def _lemma_2_1(net: Net) -> Iterator[Check]:
 
 
 def _kronecker_masks(coins: int, size: int) -> tuple[Matrix, Vector]:
-    """The diagonal of diag(w) ⊗ I in full, a row for every w, and how probable it is."""
+    """Diagonals of diag(w) ⊗ I, a row for every w, and their probabilities."""
     kept, probabilities = outcomes(coins, KEEP)
     masks = np.stack([np.kron(np.diag(w), np.eye(size)).diagonal() for w in kept])
     return masks, probabilities
 
 
 def _mean_over(net: Net, masks: Matrix, probabilities: Vector) -> float:
+    """Mean loss over the given masks."""
     return mean_loss(net, net.hidden, masks / KEEP, probabilities)
 
 
 def _e11(net: Net) -> Iterator[Check]:
-    """Each Kronecker product that Eq. 3 may mean."""
+    """Checks of each Kronecker product that Eq. 3 may mean (E11)."""
     nodes, blocks = net.u.shape[1], net.u.shape[1] // BLOCK
     formula = fixed_objective(net.y, net.x, net.u, net.v, BLOCK, KEEP)
     readings: list[tuple[str, int, int, Form]] = [
@@ -197,12 +204,16 @@ def _e11(net: Net) -> Iterator[Check]:
 
 
 def _characteristic(seed: int) -> list[Check]:
+    """Checks that laws of masks with the same characteristic matrix have the same objective."""
     nodes, drawn = np.random.default_rng(seed).spawn(2)
     return [*_two_sided(small_net(nodes, NODES)), *_sampled(drawn)]
 
 
 def _two_sided(net: Net) -> Iterator[Check]:
-    """Masks of zeros and ones, and noise of the same C̄ that takes 2d values, each as likely."""
+    """Check of masks of zeros and ones against noise with the same C̄.
+
+    The noise takes 2d values, all equally likely.
+    """
     scheme = overlapping_dropblock(NODES, KEEP, BLOCK)
     masks, chances = every_mask(scheme)
     mean = mean_loss(net, net.features, masks / scheme.mean, chances)
@@ -213,7 +224,7 @@ def _two_sided(net: Net) -> Iterator[Check]:
 
 
 def _sampled(rng: np.random.Generator) -> Iterator[Check]:
-    """Masks, and noise that is Gaussian, at U₀ and V₀ of the synthetic set."""
+    """Checks of sampled masks and Gaussian noise, at U₀ and V₀ of the synthetic set."""
     data, *streams = rng.spawn(3)
     problem = synthetic(data)
     hidden = problem.v.T @ problem.x

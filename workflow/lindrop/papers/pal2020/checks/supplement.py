@@ -11,7 +11,6 @@ from lindrop.dropout.dropblock import optimum, squared_block_norms
 from lindrop.dropout.k_support import falling
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.samplers import dropblock
-from lindrop.papers.pal2020.enumeration import ROUNDING, Net, small_net
 from lindrop.papers.pal2020.references import (
     COLUMNS,
     ROWS,
@@ -26,15 +25,17 @@ from lindrop.papers.pal2020.references import (
     factor_minima,
     near_one,
 )
+from lindrop.papers.pal2020.small_net import ROUNDING, Net, small_net
 
 PROBLEMS = 400
-BLOCK, BLOCKS = 2, 3  # r, k
-REPLICAS = 10, 100, 1000  # d̂ of Equation 21, in blocks
-CASES = (2, 0.3), (3, 0.1)  # r, β
-FLAT = 1e-9  # relative: what exceeds the least entry of x
+BLOCK, BLOCKS = 2, 3  # r and k
+REPLICAS = 10, 100, 1000  # values of d̂ in Eq. 21, in blocks
+CASES = (2, 0.3), (3, 0.1)  # pairs of r and β
+FLAT = 1e-9  # relative excess over the least entry of x that counts as larger
 
 
 def checks(seed: int) -> list[Check]:
+    """Checks of Eq. 21 to 25, 29, 36, 37, 44 and 50."""
     weights, data, descent = np.random.default_rng(seed).spawn(3)
     problems = [Problem.random(data) for _ in range(PROBLEMS)]
     return [
@@ -48,7 +49,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _replicas(net: Net) -> Iterator[Check]:
-    """Equations 21 to 24: copies of every block in proportion to α_i, and one of the remainder."""
+    """Checks of Eq. 21 to 24: copies of each block in proportion to α_i and a rest."""
     x, u, v = net.x, net.u, net.v
     alpha = np.sqrt(squared_block_norms(u, v, x, BLOCK))
     product, uneven = u @ net.hidden, BLOCKS * float(alpha @ alpha)
@@ -72,7 +73,7 @@ def _replicas(net: Net) -> Iterator[Check]:
 def _replicated(
     u: Matrix, v: Matrix, alpha: Vector, replicas: int, scale: float
 ) -> tuple[Matrix, Matrix]:
-    """Û, V̂ of Equations 21 and 22; `scale` stands for ‖α‖_1/d̂."""
+    """Û and V̂ of Eq. 21 and 22, with `scale` in place of ‖α‖_1/d̂."""
     exact = alpha / alpha.sum() * replicas
     whole = np.floor(exact).astype(int)
     source = np.repeat(np.arange(len(alpha)), whole + 1)
@@ -84,7 +85,7 @@ def _replicated(
 
 
 def _theta(cases: list[Case]) -> Iterator[Check]:
-    """Equation 25: Θ is the squared norm without its factor β."""
+    """Checks of Eq. 25, where Θ is the squared norm without its factor β."""
     printed, corrected = [], []
     for y, _, r, beta, _, ends in cases:
         m = np.linalg.svd(y, compute_uv=False)
@@ -96,9 +97,9 @@ def _theta(cases: list[Case]) -> Iterator[Check]:
 
 
 def _conjugate(data: np.random.Generator, rng: np.random.Generator) -> Iterator[Check]:
-    """Equation 29, by descents on k Σ ‖U_iV_i'‖² − ⟨Q, UV'⟩.
+    """Check of Eq. 29 by descents on k Σ ‖U_iV_i'‖² − ⟨Q, UV'⟩.
 
-    But for ¼‖Q‖² that is the objective of Lemma 3.1 with Y = Q/2, X = I and C̄ = k BlkDiag − 11'.
+    Up to ¼‖Q‖², this is the objective of Lemma 3.1 with Y = Q/2, X = I and C̄ = k BlkDiag − 11'.
     """
     q, x = data.normal(size=(ROWS, COLUMNS)), np.eye(COLUMNS)
     top = np.sum(np.linalg.svd(q, compute_uv=False)[:BLOCK] ** 2) / 4
@@ -120,7 +121,7 @@ def _conjugate(data: np.random.Generator, rng: np.random.Generator) -> Iterator[
 
 
 def _double_dual(problems: list[Problem]) -> Iterator[Check]:
-    """Equations 36 and 37 with the ρ at which the maximiser of Equation 31 begins to be flat."""
+    """Checks of Eq. 36 and 37 at the ρ from which on the maximiser of Eq. 31 is constant."""
     distances, last, printed, corrected = [], [], [], []
     for m, r, _ in problems:
         a, x, value = falling(m, r), conjugate_point(m, r), conjugate_norm(m, r)
@@ -143,7 +144,7 @@ def _double_dual(problems: list[Problem]) -> Iterator[Check]:
 
 
 def _thresholding(problems: list[Problem]) -> Iterator[Check]:
-    """Equation 44 before its truncation: there the slope of Equation 42 vanishes."""
+    """Check that the slope of Eq. 42 is zero at Eq. 44 before its truncation."""
     slopes = []
     for m, r, beta in problems:
         for rho in range(1, min(r, len(m)) + 1):
@@ -156,12 +157,12 @@ def _thresholding(problems: list[Problem]) -> Iterator[Check]:
 
 
 def _shift(rest: Vector, r: int, beta: float, rho: int, lam: int) -> float:
-    """What Equation 44 subtracts from a_ρ … a_λ."""
+    """The number that Eq. 44 subtracts from a_ρ … a_λ."""
     return float(beta * rest.sum() / (r + beta * lam - (beta + 1) * rho + (beta + 1)))
 
 
 def _dropout_minimum(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
-    """Equation 50, with 4 and with 8 nodes."""
+    """Checks of Eq. 50 with 4 and with 8 nodes."""
     y = data.normal(size=(ROWS, COLUMNS))
     printed, corrected = [], []
     for nodes in (ROWS, 2 * ROWS):

@@ -1,4 +1,7 @@
-"""DropConnect where inputs are independent, as in Pal 2020, and where a ReLU gave them (E18)."""
+"""DropConnect of Pal 2020 (Theorem 4.1, E18) with independent and with correlated inputs.
+
+Independent inputs are those of the paper; correlated inputs have passed a ReLU.
+"""
 
 from typing import Any
 
@@ -26,7 +29,7 @@ from lindrop.papers.pal2020.trainings import (
 
 
 def data(seed: int, iterations: int, keep: float = 0.5) -> pd.DataFrame:
-    """Trainings with DropConnect on either kind of inputs."""
+    """Curves of trainings with DropConnect on both kinds of inputs."""
     found = []
     for inputs, correlated in (("independent", False), ("correlated", True)):
         problem = problem_of(seed, correlated=correlated)
@@ -40,7 +43,7 @@ def _dropconnect_alone(problem: Problem) -> Runs:
 
 
 def draw(curves: pd.DataFrame) -> Figure:
-    """Theorem 4.1 where inputs are correlated: objectives, and all relative to what is printed."""
+    """Objectives with correlated inputs, and all objectives relative to Theorem 4.1 as printed."""
     figure, (left, right) = panels(2, height=ROW + 0.5)
     correlated = curves[curves["inputs"] == "correlated"]
     line(left, correlated, "stochastic", "DropConnect, stochastic", BLUE, **FAINT)
@@ -58,12 +61,12 @@ def draw(curves: pd.DataFrame) -> Figure:
         right.plot(iteration, curve["deterministic"] / printed, color=GREEN, label=label)
     right.set(xscale="log", xlabel="iteration", ylabel="relative to Theorem 4.1 as printed")
     right.set_title("loss under the mask (points) and objective", loc="left")
-    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)  # points are everywhere
+    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)  # points everywhere
     return figure
 
 
 def checks(curves: pd.DataFrame) -> list[Check]:
-    """E18 along whole trainings, with independent and with correlated inputs."""
+    """Checks of E18 along whole trainings, with independent and with correlated inputs."""
     cases = curves.groupby("inputs", sort=False)
     return [
         check

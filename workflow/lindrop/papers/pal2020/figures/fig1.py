@@ -1,7 +1,7 @@
 """Figure 1 of Pal 2020: DropBlock as sampled, its objective (Lemma 2.1) and its minimum.
 
-The minimum is that of Theorem 2.7, corrected and as printed. Masks of DropBlock differ so much that
-one per iterate would say little, so the checks rest on many fresh masks at every iterate shown.
+The minimum is that of Theorem 2.7, corrected and as printed. The loss varies too much between masks
+of DropBlock for one mask per iterate, so the checks use many fresh masks at each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,22 +36,23 @@ from lindrop.papers.pal2020.trainings import (
     train_all,
 )
 
-FRESH = 200  # masks drawn at every iterate shown, to see their mean
-GAP = 0.02  # as far above its minimum as training may end
+FRESH = 200  # masks drawn at every iterate shown, for their mean loss
+GAP = 0.02  # largest relative excess over the minimum at the end of training
 
 
 def data(seed: int, iterations: int) -> pd.DataFrame:
-    """Trainings at θ = 1/2, the paper's choice."""
+    """Curves of trainings at θ = 1/2, the paper's choice."""
     return dropblock_curves(seed, (0.5,), iterations)
 
 
 def dropblock_curves(seed: int, keeps: Sequence[float], iterations: int) -> pd.DataFrame:
-    """Trainings with DropBlock for every θ, with the minima of Theorem 2.7.
+    """Curves of trainings with DropBlock for every θ, with the minima of Theorem 2.7.
 
-    The column `sampled` is the mean loss under many masks of each iterate, none of which trains.
+    The column `sampled` is the mean loss under many fresh masks of each iterate, none used in
+    training.
     """
     problem = problem_of(seed)
-    *_, beyond = np.random.SeedSequence(seed).spawn(len(keeps) + 1)  # no training draws from it
+    *_, beyond = np.random.SeedSequence(seed).spawn(len(keeps) + 1)  # used by no training
     fresh = np.random.default_rng(beyond)
 
     def runs(keep: float) -> dict[str, Run]:
@@ -67,6 +68,7 @@ def dropblock_curves(seed: int, keeps: Sequence[float], iterations: int) -> pd.D
 
 
 def _with_fresh(problem: Problem, run: Run, rng: np.random.Generator) -> Run:
+    """The run, with the mean loss under fresh masks among its measures."""
     noise, measure = run
 
     def measure_both(u: Matrix, v: Matrix) -> dict[str, float]:
@@ -77,7 +79,7 @@ def _with_fresh(problem: Problem, run: Run, rng: np.random.Generator) -> Run:
 
 
 def draw(curves: pd.DataFrame) -> Figure:
-    """A row per θ. Left, the paper's top: masks; right: the way to the minimum."""
+    """A row per θ: sampled masks on the left (top row of the paper), the minimum on the right."""
     figure, axes = rows_of_panels(curves["keep"].nunique())
     for (keep, curve), (left, right) in zip(curves.groupby("keep"), axes, strict=True):
         line(left, curve, "stochastic", "DropBlock, stochastic", BLUE, **FAINT)
@@ -94,12 +96,12 @@ def draw(curves: pd.DataFrame) -> Figure:
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """What the paper says of Figure 1."""
+    """Checks of what the paper says of Figure 1."""
     return dropblock_checks("fig1", data)
 
 
 def dropblock_checks(claim: str, curves: pd.DataFrame) -> list[Check]:
-    """Whether masks cost what Lemma 2.1 says, and whether training ends at Theorem 2.7's value."""
+    """Checks of sampled losses against Lemma 2.1, and of the end against Theorem 2.7."""
     found: list[Check] = []
     for keep, curve in curves.groupby("keep"):
         what = f"mean loss under {FRESH} fresh masks over Lemma 2.1; θ = {keep:g}"
@@ -110,7 +112,7 @@ def dropblock_checks(claim: str, curves: pd.DataFrame) -> list[Check]:
 
 
 def _theorem_2_7(claim: str, of: str, curve: pd.DataFrame) -> Iterator[Check]:
-    """As printed its minimum is one that training can undercut (E12)."""
+    """Checks of the last objective against the minimum; it undercuts the printed one (E12)."""
     forms: list[tuple[str, str, Form]] = [
         ("as printed", "printed", PRINTED),
         ("corrected", "minimum", CORRECTED),
@@ -123,14 +125,14 @@ def _theorem_2_7(claim: str, of: str, curve: pd.DataFrame) -> Iterator[Check]:
 
 
 def minimum(problem: Problem, keep: float, block: int) -> float:
-    """By Theorem 2.7, with its corrections."""
+    """Least objective by Theorem 2.7, corrected."""
     return optimum(problem.y, block, beta_at(keep, block, HIDDEN), problem.x).value
 
 
 def minimum_as_printed(problem: Problem, keep: float, block: int) -> float:
-    """The least F of Theorem 2.7 where F has the norm of Theorem 2.3, both as printed (E12, E13).
+    """Least F of Theorem 2.7 with the norm of Theorem 2.3, both as printed (E12, E13).
 
-    X has full column rank here, as the theorem asks.
+    X has full column rank here, as the theorem demands.
     """
     beta = beta_at(keep, block, HIDDEN)
     m = np.linalg.svd(problem.y, compute_uv=False)

@@ -15,22 +15,22 @@ from lindrop.papers.pal2020.trainings import mean_factor
 from lindrop.store.curves import read_curves
 
 CLAIM = "fig2"
-GAP = 0.05  # as far above the bound as "very close to the lower bound" may be
-CLOSE = 0.1  # as far from theory, relatively, as singular values that "closely match"
-TELLING = 0.1  # within which the mean factor of a loss under masks has to be known
+GAP = 0.05  # relative excess that is still "very close to the lower bound"
+CLOSE = 0.1  # relative distance of singular values that "closely match"
+TELLING = 0.1  # largest tolerance at which a mean factor decides a claim
 
 BLUE, ORANGE = COLOURS[:2]
 BLACK = COLOURS[-1]
-ROW = 2.3  # inches
+ROW = 2.3  # height of a row in inches
 
 
 def data(tables: Sequence[str]) -> pd.DataFrame:
-    """The trainings on every set of images, read from their files."""
+    """Trainings on every set of images, read from their files."""
     return pd.concat(map(read_curves, tables), ignore_index=True)
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """What Section 5.2 says, asked of every set of images."""
+    """Checks of what Section 5.2 says, on every set of images."""
     return [
         check
         for dataset, of_set in data.groupby("dataset", sort=False)
@@ -40,6 +40,7 @@ def checks(data: pd.DataFrame) -> list[Check]:
 
 
 def _objective_checks(dataset: str, table: pd.DataFrame) -> Iterator[Check]:
+    """Checks of the objective against the bound, and of sampled losses against Lemma 3.1."""
     curve = table[table["panel"] == OBJECTIVE]
     excess = curve["trained"] / curve["theory"] - 1
     what, data = f"{dataset}: objective over the bound of Theorem 2.7, less 1,", data_of(dataset)
@@ -52,7 +53,7 @@ def _objective_checks(dataset: str, table: pd.DataFrame) -> Iterator[Check]:
 
 
 def _spectrum_checks(dataset: str, table: pd.DataFrame) -> Iterator[Check]:
-    """The paper excepts the least singular value."""
+    """Check of the singular values but the smallest, which the paper excepts."""
     spectrum = table[table["panel"] == SPECTRUM].iloc[:-1]
     distance = (spectrum["trained"] / spectrum["theory"] - 1).abs().max()
     what = f"{dataset}: relative distance of singular values from theory, the largest but the last"
@@ -60,7 +61,7 @@ def _spectrum_checks(dataset: str, table: pd.DataFrame) -> Iterator[Check]:
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """A row per dataset. Left: objectives while training; right: singular values."""
+    """A row per dataset: objectives during training on the left, singular values on the right."""
     datasets = list(data.groupby("dataset", sort=False))
     figure = Figure(figsize=(WIDTH, ROW * len(datasets)))
     rows = figure.subplots(len(datasets), 2, squeeze=False)

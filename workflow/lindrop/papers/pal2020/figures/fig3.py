@@ -26,16 +26,16 @@ from lindrop.papers.pal2020.trainings import (
     train_all,
 )
 
-SAME = 0.01  # objectives of two trainings as different as noise leaves them
+SAME = 0.01  # relative difference of equal objectives that noise explains
 
 
 def data(seed: int, iterations: int) -> pd.DataFrame:
-    """Trainings at θ = 1/2, the paper's choice."""
+    """Curves of trainings at θ = 1/2, the paper's choice."""
     return dropconnect_curves(seed, (0.5,), iterations)
 
 
 def dropconnect_curves(seed: int, keeps: Sequence[float], iterations: int) -> pd.DataFrame:
-    """Trainings with DropConnect and with dropout for every θ."""
+    """Curves of trainings with DropConnect and with dropout for every θ."""
     problem = problem_of(seed)
 
     def runs(keep: float) -> dict[str, Run]:
@@ -48,7 +48,7 @@ def dropconnect_curves(seed: int, keeps: Sequence[float], iterations: int) -> pd
 
 
 def draw(curves: pd.DataFrame) -> Figure:
-    """A row per θ. Left, the paper's top: masks; right: beside dropout."""
+    """A row per θ: sampled masks on the left (top row of the paper), dropout on the right."""
     figure, axes = rows_of_panels(curves["keep"].nunique())
     for (keep, of_keep), (left, right) in zip(curves.groupby("keep"), axes, strict=True):
         of_scheme = dict(list(of_keep.groupby("scheme")))
@@ -65,12 +65,12 @@ def draw(curves: pd.DataFrame) -> Figure:
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """What the paper says of Figure 3."""
+    """Checks of what the paper says of Figure 3."""
     return dropconnect_checks("fig3", data)
 
 
 def dropconnect_checks(claim: str, curves: pd.DataFrame) -> list[Check]:
-    """Whether DropConnect costs what dropout does (E18)."""
+    """Checks of Theorem 4.1, and of whether DropConnect ends where dropout does (E18)."""
     found: list[Check] = []
     for keep, of_keep in curves.groupby("keep"):
         connect, dropout = (of_keep[of_keep["scheme"] == s] for s in ("DropConnect", "dropout"))

@@ -1,4 +1,4 @@
-"""Figure 4 of Pal 2020: DropBlock on a grid beside the original one, whose blocks overlap (E19)."""
+"""Figure 4 of Pal 2020: DropBlock on a grid, and the original one with overlapping blocks (E19)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,15 +30,15 @@ from lindrop.papers.pal2020.trainings import (
     train_all,
 )
 
-ALIKE = 0.05  # hardly seen on the paper's log axis
+ALIKE = 0.05  # relative difference that is hardly visible on the paper's log axis
 
 
 def data(seed: int, iterations: int, keeps: Sequence[float] = (0.5, 0.8)) -> pd.DataFrame:
-    """Trainings with DropBlock on the grid, and the original one with several θ′.
+    """Curves of trainings with DropBlock on the grid, and with the original one at several θ′.
 
-    Only the sampling in line 5 of Algorithm 1 changes, its 1/θ stays. At θ = 1/2, the paper's only
-    choice, what is printed for θ′ is right as the probability that a seed drops (E19), so the
-    figure shows another θ too.
+    Only the sampling in line 5 of Algorithm 1 changes; its factor 1/θ stays. At θ = 1/2, the
+    paper's only choice, the printed θ′ is right as the probability that a seed drops (E19), so the
+    figure shows another θ as well.
     """
     problem = problem_of(seed)
 
@@ -57,7 +57,7 @@ def data(seed: int, iterations: int, keeps: Sequence[float] = (0.5, 0.8)) -> pd.
 
 
 def draw(curves: pd.DataFrame) -> Figure:
-    """A column per θ. The iterations are smoothed as in the paper."""
+    """A column per θ; curves are smoothed over iterations as in the paper."""
     styles: dict[str, dict[str, Any]] = {
         "grid": {"color": BLACK},
         "overlapping, same θ": {"color": BLUE},
@@ -78,7 +78,7 @@ def draw(curves: pd.DataFrame) -> Figure:
 
 
 def checks(curves: pd.DataFrame) -> list[Check]:
-    """Whether overlapping blocks are as good as a grid's once θ′ is right (E19)."""
+    """Checks of whether overlapping blocks end as blocks on a grid do, at each θ′ (E19)."""
     found: list[Check] = []
     for keep, of_keep in curves.groupby("keep"):
         last = {name: last_objective(curve) for name, curve in of_keep.groupby("scheme")}

@@ -1,4 +1,4 @@
-"""Figure 5 of Pal 2020: Figure 1 at more θ."""
+"""Figure 5 of Pal 2020: DropBlock as in Figure 1, at more values of θ."""
 
 import pandas as pd
 
@@ -10,10 +10,10 @@ __all__ = ["checks", "data", "draw"]
 
 
 def data(seed: int, iterations: int) -> pd.DataFrame:
-    """Trainings at more θ."""
+    """Curves of trainings with DropBlock at more values of θ."""
     return dropblock_curves(seed, MORE_KEEPS, iterations)
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """What the paper says of Figure 5."""
+    """Checks of what the paper says of Figure 5."""
     return dropblock_checks("fig5", data)

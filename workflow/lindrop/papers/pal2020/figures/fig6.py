@@ -1,4 +1,4 @@
-"""Figure 6 of Pal 2020: Figure 3 at more θ."""
+"""Figure 6 of Pal 2020: DropConnect as in Figure 3, at more values of θ."""
 
 import pandas as pd
 
@@ -10,10 +10,10 @@ __all__ = ["checks", "data", "draw"]
 
 
 def data(seed: int, iterations: int) -> pd.DataFrame:
-    """Trainings at more θ."""
+    """Curves of trainings with DropConnect and dropout at more values of θ."""
     return dropconnect_curves(seed, MORE_KEEPS, iterations)
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """What the paper says of Figure 6."""
+    """Checks of what the paper says of Figure 6."""
     return dropconnect_checks("fig6", data)

@@ -24,7 +24,7 @@ def data(
 ) -> pd.DataFrame:
     """C̄ of four schemes, exact and of sampled z/μ, entry by entry.
 
-    The last has none of zeros and ones: Gaussian noise, correlated the more, the nearer two nodes.
+    The fourth scheme is Gaussian noise, whose correlation falls with the distance of two nodes.
     """
     place = np.arange(nodes)
     decay = (1 - keep) / keep * 0.8 ** np.abs(place[:, None] - place)
