@@ -8,38 +8,41 @@ from lindrop.dropout.dynamics.modes import Mode, Pair, Values
 
 
 def expected_loss(x: Matrix, w1: Matrix, w2: Matrix, variance: float) -> float:
-    """Section A: N s² for s²/2 (E20)."""
+    """E[L] of Section A, with the printed factor N s² in place of s²/2 (E20)."""
     added = x.shape[1] * variance * np.sum((w2 @ w1) ** 2)
     return float(loss(x, x, w1, w2) + added)
 
 
 def noisy_loss(mode: Mode, w1: Vector, w2: Vector) -> Vector:
-    """Section D: ℓ of a DAE."""
+    """ℓ of a DAE (Section D)."""
     w = w2 * w1
     return np.asarray(mode.lam / 2 * (1 - w) ** 2 + mode.eps / 2 * w**2)
 
 
 def noisy_updates(mode: Mode, w1: Vector, w2: Vector) -> Pair:
-    """Section B: dw₁/dt and dw₂/dt of a DAE."""
+    """dw₁/dt and dw₂/dt of a DAE (Section B)."""
     left = mode.lam - w2 * w1 * mode.lam
     return w2 * left - mode.eps * w2**2 * w1, w1 * left - mode.eps * w2 * w1**2
 
 
 def noisy_hessian(mode: Mode, w1: float, w2: float) -> Matrix:
-    """Section D: H of a DAE."""
+    """Hessian H of a DAE (Section D)."""
     across = 2 * w2 * w1 * (mode.lam + mode.eps) - mode.lam
     along = np.array([w2**2, w1**2]) * (mode.lam + mode.eps)
     return np.array([[along[0], across], [across, along[1]]])
 
 
 def hyperbolic_weights(c0: Vector, theta: Vector, second_is_larger: Vector) -> Pair:
-    """Section B: w₁ and w₂ of the angle θ."""
+    """w₁ and w₂ at the angle θ (Section B)."""
     small, large = np.sqrt(c0) * np.sinh(theta / 2), np.sqrt(c0) * np.cosh(theta / 2)
     return np.where(second_is_larger, small, large), np.where(second_is_larger, large, small)
 
 
 def hyperbolic_trajectory(mode: Mode, w1: Vector, w2: Vector, t: Vector) -> Vector:
-    """Section B: w(t) of a DAE from |w₁| ≠ |w₂|. Right, but infinities meet where λζt is large."""
+    """w(t) of a DAE from |w₁| ≠ |w₂| (Section B).
+
+    The formula is right, but is ∞/∞ where λζt is large.
+    """
     c0 = np.abs(w2**2 - w1**2)
     beta = c0 * (1 + mode.eps / mode.lam)
     zeta = np.sqrt(beta**2 + 4)
@@ -51,7 +54,7 @@ def hyperbolic_trajectory(mode: Mode, w1: Vector, w2: Vector, t: Vector) -> Vect
 
 
 def hyperbolic_time(mode: Mode, c0: float, theta_0: float, theta: float) -> float:
-    """Section B: when θ is reached."""
+    """Time at which the angle `theta` is reached from `theta_0` (Section B)."""
     beta = c0 * (1 + mode.eps / mode.lam)
     zeta = np.sqrt(beta**2 + 4)
     start, end = 2 * np.tanh(theta_0 / 2), 2 * np.tanh(theta / 2)
@@ -61,30 +64,36 @@ def hyperbolic_time(mode: Mode, c0: float, theta_0: float, theta: float) -> floa
 
 
 def decaying_loss(mode: Mode, w1: Vector, w2: Vector) -> Vector:
-    """Section C: ℓ of a WDAE."""
+    """ℓ of a WDAE (Section C)."""
     penalty = mode.decay / 2 * (w1**2 + w2**2)
     return np.asarray(mode.lam / 2 * (1 - w2 * w1) ** 2 + penalty)
 
 
 def decaying_updates(mode: Mode, w1: Vector, w2: Vector) -> Pair:
-    """Section C: dw₁/dt and dw₂/dt of a WDAE."""
+    """dw₁/dt and dw₂/dt of a WDAE (Section C)."""
     left = mode.lam - w2 * w1 * mode.lam
     return w2 * left - mode.decay * w1, w1 * left - mode.decay * w2
 
 
 def balanced_trajectory(mode: Mode, w_0: Values, t: Vector, *, corrected: bool) -> Vector:
-    """Section C: w(t) of a WDAE from w₁ = w₂; printed is E_γ = e^{2ξt/τ}, without λ (E21)."""
+    """w(t) of a WDAE from w₁ = w₂ (Section C).
+
+    The printed E_γ is e^{2ξt/τ}; corrected, it has λ in the exponent (E21).
+    """
     xi = 1 - mode.decay / mode.lam
     e = np.exp(2 * xi * t * (mode.lam if corrected else 1))
     return np.asarray(xi * e / (e - 1 + xi / w_0))
 
 
 def balanced_time(mode: Mode, w_0: float, w: float) -> float:
-    """Section C: when w is reached."""
+    """Time at which `w` is reached from `w_0` (Section C)."""
     left = mode.lam - mode.decay
     return float(np.log(w * (left - w_0 * mode.lam) / (w_0 * (left - w * mode.lam))) / (2 * left))
 
 
 def rotated_moment(x: Matrix, reconstructed: Matrix, vectors: Matrix) -> Matrix:
-    """Section F: V'(Σ xx̂')V; its diagonal over the eigenvalues of Σ xx' is the estimate."""
+    """V'(Σ xx̂')V (Section F).
+
+    Its diagonal over the eigenvalues of Σ xx' estimates the mapping of every mode.
+    """
     return np.asarray(vectors.T @ x @ reconstructed.T @ vectors)

@@ -1,4 +1,4 @@
-"""Pretorius 2018: what the checks of Sections B and C share, the flow of a mode integrated."""
+"""One mode of Pretorius 2018: its updates against its loss, its flow against w(t), for checks."""
 
 from collections.abc import Callable
 
@@ -19,26 +19,28 @@ ROUNDING, INTEGRATED = 1e-11, 1e-9
 Loss = Callable[[Mode, Vector, Vector], Vector]
 Updates = Callable[[Mode, Vector, Vector], Pair]
 
-STEP = 1e-30  # along the imaginary axis: a derivative without cancellation
+STEP = 1e-30  # an imaginary step, for derivatives without cancellation
 
 
 def random_starts(rng: np.random.Generator) -> Pair:
+    """Random w₁ and w₂, uniform in (−REACH, REACH)²."""
     w1, w2 = rng.uniform(-REACH, REACH, (2, STARTS))
     return w1, w2
 
 
 def largest(claim: str, what: str, errors: Values, tolerance: float, form: Form = PRINTED) -> Check:
+    """Check that the largest of the errors is zero within a tolerance."""
     found = np.abs(errors).max()
     return equal(claim, f"{what}: largest error", found, 0, tolerance, form)
 
 
 def integrated(mode: Mode, w1: Vector, w2: Vector, times: Vector = TIMES) -> Vector:
-    """w(t), a row for every start."""
+    """w(t) by numerical integration, with a row for every start."""
     return _product(integrate(mode, w1, w2, times))
 
 
 def exact(mode: Mode, w1: Vector, w2: Vector, times: Vector = TIMES) -> Vector:
-    """The same in closed form."""
+    """w(t) in closed form, with a row for every start."""
     return _product(trajectory(mode, w1[:, None], w2[:, None], times))
 
 
@@ -47,7 +49,7 @@ def _product(weights: Pair) -> Vector:
 
 
 def less_slopes(updates: Updates, loss: Loss, mode: Mode, w1: Vector, w2: Vector) -> Matrix:
-    """Updates plus the gradient of a mode's loss."""
+    """Updates plus the gradient of a mode's loss, which is zero if they descend on it."""
     slopes = loss(mode, w1 + STEP * 1j, w2), loss(mode, w1, w2 + STEP * 1j)
     return np.asarray(np.imag(slopes) / STEP + updates(mode, w1, w2))
 
@@ -57,8 +59,8 @@ def less_matrix_slopes(
 ) -> Matrix:
     """Updates plus N times the gradient of E[L] + (γ/2)(‖W₁‖² + ‖W₂‖²), in eigenvectors.
 
-    W₁ = R diag(w₁)V' and W₂ = V diag(w₂)R' with the eigenvectors V of XX': every mode moves on its
-    own, with ε = N s².
+    W₁ = R diag(w₁)V' and W₂ = V diag(w₂)R' with the eigenvectors V of XX', so every mode moves on
+    its own, with ε = N s².
     """
     x = rng.normal(size=(5, 9))
     samples = x.shape[1]

@@ -1,4 +1,4 @@
-"""The images that Pretorius 2018 trains on, or others, as bytes with the spectrum of X'X.
+"""Images that Pretorius 2018 trains on, or others, as bytes with the spectrum of X'X.
 
 <set>.h5
 pixels     uint8   images × inputs; X is pixels / 255
@@ -23,18 +23,22 @@ from lindrop.store.hdf5 import COMPRESSED, create_file, open_file
 Bytes = npt.NDArray[np.uint8]
 
 KIND = "image set/1"
-MODES = 4  # whose mapping the figures of nonlinear networks show
+MODES = 4  # number of modes in the figures of nonlinear networks
 WHITE = np.float32(255)
-ROWS = 2048  # of X at a time
+ROWS = 2048  # rows of X at a time
 SYNTHETIC = "synthetic"
-PUBLISHED = {  # by what proves the file with the images
+PUBLISHED = {  # published sets by the sha256 of the file with the images
     "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609": "MNIST",
     "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce": "CIFAR-10",
 }
 
 
 class ImageSet(NamedTuple):
-    """`source` holds name, format, count, sha256 of the file, and what set that file proves."""
+    """Images with the spectrum of X'X.
+
+    `source` holds name, layout, count, sha256 of the file, and the published set that this file
+    proves.
+    """
 
     pixels: Bytes
     values: Vector
@@ -43,13 +47,14 @@ class ImageSet(NamedTuple):
 
     @property
     def x(self) -> Matrix:
+        """X in float32: pixels / 255."""
         return _floats(self.pixels)
 
 
 def published_set(
     name: str, images: Bytes, files: Mapping[str, Mapping[str, Any]], count: int
 ) -> ImageSet:
-    """The first images of a set; `files` are receipts of what they were read from."""
+    """The first `count` images of a set; `files` are receipts of the files they were read from."""
     digest = next(iter(files.values()))["sha256"]  # the file with the images is the first
     if len(images) < count:
         raise UserError(f"{name}: {count} images asked for, {len(images)} are there")
@@ -64,7 +69,7 @@ def published_set(
 
 
 def synthetic_set(count: int, side: int, seed: int) -> ImageSet:
-    """Random fields with a natural spectrum."""
+    """Random images with the spectrum of natural ones."""
     source = {
         "name": SYNTHETIC,
         "layout": SYNTHETIC,
@@ -77,13 +82,14 @@ def synthetic_set(count: int, side: int, seed: int) -> ImageSet:
 
 
 def with_spectrum(pixels: Bytes, source: dict[str, Any]) -> ImageSet:
+    """The image set of the given pixels, with the spectrum of X'X."""
     values, vectors = np.linalg.eigh(second_moment(pixels))
     leading = np.ascontiguousarray(vectors[:, : -MODES - 1 : -1])
     return ImageSet(pixels, np.maximum(values[::-1], 0), leading, source)
 
 
 def second_moment(pixels: Bytes) -> Matrix:
-    """X'X in float64, of products in float32 over blocks of rows."""
+    """X'X in float64, from products in float32 over blocks of rows."""
     total = np.zeros((pixels.shape[1],) * 2)
     for start in range(0, len(pixels), ROWS):
         rows = _floats(pixels[start : start + ROWS])
@@ -92,7 +98,7 @@ def second_moment(pixels: Bytes) -> Matrix:
 
 
 def title(source: dict[str, Any]) -> str:
-    """What stands above a panel: a published set goes by its name only if its file is proved."""
+    """Title of a panel: name of the set, marked as unverified unless proven, and number of images."""
     name = source["published"] or f"{source['name']} (unverified)"
     return (
         f"{'synthetic images' if source['layout'] == SYNTHETIC else name}, N = {source['count']:,}"

@@ -1,4 +1,4 @@
-"""When a network has learned a mapping of images, and how figures name networks."""
+"""Checks by set of images, epochs until a mapping is learned, and names of networks in figures."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import cast
@@ -10,8 +10,8 @@ from lindrop.base.arrays import Vector
 from lindrop.claims.checks import Check, Data
 from lindrop.output.figures import COLOURS
 
-LEARNED = 0.1  # a mapping that is more than a start
-LATE = 0.1  # of the epochs that a mode takes
+LEARNED = 0.1  # least mapping of a mode that counts as learned
+LATE = 0.1  # tolerance of the epochs that a mode takes
 NAMES = {"ae": "AE", "wdae": "WDAE", "dae": "DAE"}
 OF_KIND = {"ae": COLOURS[0], "wdae": COLOURS[1], "dae": COLOURS[2], "dae_variance": COLOURS[2]}
 
@@ -19,9 +19,11 @@ Part = Callable[[str, str, Data, pd.DataFrame], Iterator[Check]]
 
 
 def checks_by_set(figure: str, curves: pd.DataFrame, parts: Iterable[Part]) -> list[Check]:
-    """A set whose networks have not learned enough yet is silent where another of its kind tells.
+    """Checks of all sets of images, without undecided ones that another set decides.
 
-    So one set that needs more epochs does not take the verdict of the others.
+    Checks are undecided if the networks have not learned enough. If a set of the same kind of data
+    decides the same claim, they are left out, so one set that needs more epochs does not spoil the
+    verdict.
     """
     found = [
         list(part(figure, str(images), cast(Data, data), of_set))
@@ -42,12 +44,12 @@ def _finite(checks: Iterable[Check]) -> bool:
 
 
 def largest(values: "pd.Series[float]") -> float:
-    """Not a number if any value is none."""
+    """The largest value, or NaN if any value is NaN."""
     return float(values.max(skipna=False))
 
 
 def half_learned(curves: pd.DataFrame, column: str) -> "pd.Series[float]":
-    """By mode and kind, the epoch with half of the last value; not a number where that is small."""
+    """Epoch with half of the last value, by mode and kind; NaN if the last value is small."""
     found = {
         by: _crossing(curve["epoch"].to_numpy(), curve[column].to_numpy())
         for by, curve in curves.groupby(["mode", "kind"])
@@ -56,7 +58,7 @@ def half_learned(curves: pd.DataFrame, column: str) -> "pd.Series[float]":
 
 
 def _crossing(epoch: Vector, values: Vector) -> float:
-    """Where a line through the values first reaches half of the last."""
+    """Epoch at which a line through the values first reaches half of the last value."""
     half = values[-1] / 2
     if values[-1] < LEARNED:
         return float("nan")

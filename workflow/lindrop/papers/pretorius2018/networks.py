@@ -20,7 +20,7 @@ SAVED_EPOCHS = 500
 
 
 def network(activation: Activation, kind: str, settings: Mapping[str, Any], seed: int) -> Network:
-    """From plain settings: hidden, rate, epochs, every, noise (of a DAE), decay (of the WDAE)."""
+    """A network from plain settings: hidden, rate, epochs, every, noise (DAE), decay (WDAE)."""
     deviations = {"dae": settings["noise"], "dae_variance": settings["noise"] ** 0.5}
     return Network(
         activation=activation,
@@ -35,7 +35,7 @@ def network(activation: Activation, kind: str, settings: Mapping[str, Any], seed
 
 
 def source_of(images: ImageSet, kind: str, net: Network, code: str) -> dict[str, Any]:
-    """What a training depends on, as it is stored with it; `code` is a digest of the program."""
+    """Everything that a training depends on, stored with it; `code` is a digest of the program."""
     return {"images": images.source, "kind": kind, "network": net._asdict(), "code": code}
 
 
@@ -46,7 +46,7 @@ def train(
     source: Mapping[str, Any],
     progress: Progress | None = None,
 ) -> Run:
-    """Train to the end, from the checkpoint if it is one of the same source."""
+    """Train to the end, starting from the checkpoint if it is of the same source."""
     x = images.x
     modes = Modes.of(x, images.vectors)
     run = resumed(checkpoint, source) or begin(x.shape[1], net)

@@ -1,6 +1,6 @@
-"""What the authors' public code trains on images, and where its networks end.
+"""Settings of the authors' public code on images (Pretorius 2018), and its final mappings.
 
-The values are the last of the curves that lie beside the code, rounded.
+The values are the last points of the curves that accompany the code, rounded.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from lindrop.claims.checks import Data
 from lindrop.dropout.autoencoders.nonlinear import Activation
 from lindrop.papers.pretorius2018.image_sets import SYNTHETIC
 
-ACTIVATION: Activation = "relu"  # there is no code for tanh
+ACTIVATION: Activation = "relu"  # there is no public code for tanh
 _SHARED = {"rate": 0.9, "epochs": 2000, "every": 10, "noise": 2.0, "decay": 0.0045}
 SETTINGS = {
     "MNIST": {"count": 50_000, "hidden": 256} | _SHARED,
@@ -31,7 +31,7 @@ FINAL = {  # mapping of modes 1 to 4
 
 
 def data_of(images: Mapping[str, Any]) -> Data:
-    """Of the source of a set: whether it is the authors', as many images as they took."""
+    """Kind of data of a set's source: published only for the authors' set and number of images."""
     if images["layout"] == SYNTHETIC:
         return "synthetic"
     name = images["published"]

@@ -1,7 +1,7 @@
-"""Trainings of single modes (Pretorius 2018): what its figures of them share.
+"""Trainings of single modes (Pretorius 2018), shared by several figures.
 
-The main paper is not at hand. The settings are those of the authors' public code; of time it knows
-the epochs of full-batch gradient descent with N = 1.
+The main paper is not available here. The settings are those of the authors' public code, which
+counts time in epochs of full-batch gradient descent with N = 1.
 """
 
 from typing import Any, NamedTuple
@@ -19,13 +19,13 @@ from lindrop.dropout.dynamics.modes import Mode, Pair
 from lindrop.dropout.dynamics.trajectories import trajectory
 from lindrop.output.figures import COLOURS
 
-RUNS, REACH = 10, 2.0  # starts, uniform in (−2, 2)²
+RUNS, REACH = 10, 2.0  # number of starts, uniform in (−2, 2)²
 RATE = 0.01
-SLOW_EPOCHS, SHOWN = 20_000, 100  # one epoch of so many is in the table
-MANY = np.arange(10) / 5  # ε
-SMALL = np.array([1e-3])  # w₁ = w₂ at the start
+SLOW_EPOCHS, SHOWN = 20_000, 100  # number of epochs, and of epochs per row of the table
+MANY = np.arange(10) / 5  # values of ε
+SMALL = np.array([1e-3])  # w₁ = w₂ of the small start
 INTEGRATED, EXACT = 1e-9, 1e-10
-GRADUAL = 0.01  # what finite steps leave
+GRADUAL = 0.01  # tolerance for the error of finite steps
 
 BLUE, ORANGE, GREEN, PINK = COLOURS[:4]
 BLACK = COLOURS[-1]
@@ -35,7 +35,7 @@ DESCENT: dict[str, Any] = {"color": ORANGE, "ls": "--", "lw": 0.9}
 
 
 class Training(NamedTuple):
-    """A mode, how fast it is trained, and what its rows are to be found by."""
+    """A mode, its rate, and the labels of its rows."""
 
     mode: Mode
     rate: float
@@ -43,7 +43,7 @@ class Training(NamedTuple):
 
 
 def learned(trainings: list[Training], starts: Pair, epochs: int, every: int = 1) -> pd.DataFrame:
-    """w₁, w₂ and w by the closed form and by gradient descent, of every run after every epoch."""
+    """w₁, w₂ and w of every run and shown epoch, in closed form and by gradient descent."""
     modes, rates = [each.mode for each in trainings], [each.rate for each in trainings]
     path = gradient_descent(modes, rates, *starts, epochs)[::every]
     shown = np.arange(0, epochs + 1, every)
@@ -60,16 +60,19 @@ def learned(trainings: list[Training], starts: Pair, epochs: int, every: int = 1
 
 
 def random_starts(seed: int) -> Pair:
+    """Random w₁ and w₂ of RUNS runs."""
     w1, w2 = np.random.default_rng(seed).uniform(-REACH, REACH, (2, RUNS))
     return w1, w2
 
 
 def draw_strengths(axis: Axes, curves: pd.DataFrame, what: str, **style: Any) -> None:
+    """Draw the column `what` by epoch, with one colour for each ε."""
     most = curves["eps"].max()
     for eps, curve in curves.groupby("eps"):
         axis.plot(curve["epoch"], curve[what], color=STRENGTHS(eps / most), **style)
 
 
 def explain_strengths(figure: Figure, axes: Any, table: pd.DataFrame) -> None:
+    """Add the colour bar of ε."""
     scale = ScalarMappable(Normalize(0, table["eps"].max()), STRENGTHS)
     figure.colorbar(scale, ax=axes, label="ε", pad=0.01, aspect=30)

@@ -1,4 +1,4 @@
-"""Pretorius 2018, Section C: the flow of a WDAE's mode and its solution, against integration."""
+"""Pretorius 2018, Section C: flow and solution of a WDAE's mode, against numerical integration."""
 
 from collections.abc import Iterator
 
@@ -27,15 +27,15 @@ from lindrop.papers.pretorius2018.flows import (
     random_starts,
 )
 
-SHARE = 0.4  # Nγ/λ
+SHARE = 0.4  # Nγ/λ of the modes
 MODES = [Mode(lam, decay=SHARE * lam) for lam in LAMS]
-DECAY = 0.2  # γ
-LONG = np.linspace(0, 40, 121)  # from small weights to the end
-SMALL = np.array([1e-3, 1e-3, 1e-6]), np.array([1e-4, 3e-3, 1e-5])  # w₁ and w₂, not equal
+DECAY = 0.2  # γ of the random network
+LONG = np.linspace(0, 40, 121)  # times from small weights until w is at rest
+SMALL = np.array([1e-3, 1e-3, 1e-6]), np.array([1e-4, 3e-3, 1e-5])  # small unequal w₁ and w₂
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the updates, of w(t) from equal and unequal weights, and of times."""
     data, starts, times = np.random.default_rng(seed).spawn(3)
     w1, w2 = random_starts(starts)
     return [
@@ -59,6 +59,7 @@ def _updates(rng: np.random.Generator, w1: Vector, w2: Vector) -> Iterator[Check
 
 
 def _balanced(start: Vector) -> Check:
+    """Check of τ dw/dt at w₁ = w₂."""
     w, errors = start**2, []
     for mode in MODES:
         slope = 2 * start * flow(mode, start, start)[0]
@@ -67,7 +68,10 @@ def _balanced(start: Vector) -> Check:
 
 
 def _unequal_weights(w1: Vector, w2: Vector) -> Iterator[Check]:
-    """Small weights are not nearly equal: what grows from them is w₁ + w₂, whatever w₁w₂ is."""
+    """Checks of w(t) from small unequal weights and from any start.
+
+    Small weights are not nearly equal. The part that grows is w₁ + w₂, whatever w₁w₂ is.
+    """
     claim, mode = "section_c_small_start", MODES[1]
     true = integrated(mode, *SMALL, LONG)
     starts: tuple[tuple[str, Vector, Form, float], ...] = (
@@ -84,7 +88,7 @@ def _unequal_weights(w1: Vector, w2: Vector) -> Iterator[Check]:
 
 
 def _times(rng: np.random.Generator) -> Check:
-    """From below the fixed point and from above it."""
+    """Check of the printed time, from below and from above the fixed point."""
     errors = []
     for mode in MODES:
         for low, high in ((0.01, 0.99), (2, 1.01)):
@@ -98,7 +102,10 @@ def _times(rng: np.random.Generator) -> Check:
 
 
 def _solutions(start: Vector) -> Iterator[Check]:
-    """E21: E_γ corrected is e^{2λξt/τ}; printed is right for λ = 1."""
+    """Checks of w(t) with E_γ printed and corrected (E21).
+
+    The corrected E_γ is e^{2λξt/τ}, so the printed one is right for λ = 1.
+    """
     forms: tuple[Form, ...] = (PRINTED, CORRECTED)
     for mode in MODES:
         true = integrated(mode, start, start)

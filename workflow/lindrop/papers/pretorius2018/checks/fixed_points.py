@@ -1,4 +1,4 @@
-"""Pretorius 2018, Section E: where training ends, and the weight decay that equals a noise."""
+"""Pretorius 2018, Section E and abstract: where training ends, and noise as weight decay."""
 
 from collections.abc import Iterator
 
@@ -12,19 +12,19 @@ from lindrop.dropout.dynamics.trajectories import trajectory
 from lindrop.papers.pretorius2018.as_printed import decaying_loss
 from lindrop.papers.pretorius2018.flows import INTEGRATED, ROUNDING, STEP, integrated
 
-LAMS, NOISES = (0.5, 1.0, 2.5), (0.2, 1.0, 2.0)  # λ, ε
-STRENGTHS = 0.2, 1.0, 5.0  # ε of the paths of a DAE and its WDAE
+LAMS, NOISES = (0.5, 1.0, 2.5), (0.2, 1.0, 2.0)  # values of λ and ε
+STRENGTHS = 0.2, 1.0, 5.0  # values of ε where speeds are compared
 STARTS = 20
 TIMES = np.array([0.0, 150.0])
-SAMPLES, DECAY, STRONG = 5, 0.09, 1.5  # N, γ, Nγ/λ
-SMALL = np.array([1e-3])  # w₁ = w₂ at the start
+SAMPLES, DECAY, STRONG = 5, 0.09, 1.5  # N, γ, and a value of Nγ/λ above 1
+SMALL = np.array([1e-3])  # w₁ = w₂ at the start of paths
 PATH_TIMES = np.linspace(0, 40, 401)
 EPS, EXTREME = 1.0, 100  # λ = EXTREME ε is kept, λ = ε/EXTREME is ignored
 LATE = np.array([1e9])
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of fixed points, of equivalent noise and decay, and of their speed."""
     starts = np.abs(np.random.default_rng(seed).normal(size=(2, STARTS)))
     return [
         _noisy_ends(starts),
@@ -51,14 +51,14 @@ def _noisy_ends(starts: Matrix) -> Check:
 
 
 def _readings(samples: int) -> Iterator[tuple[str, float, Form]]:
-    """E21: for the γ of Section E, Nγ of Section C."""
+    """Values of γ in Section E: as printed, and Nγ as in Section C (E21)."""
     yield "γ", DECAY, PRINTED
     if samples > 1:
         yield "Nγ", samples * DECAY, CORRECTED
 
 
 def _losses(start: Vector) -> Iterator[Check]:
-    """Where w₁ = w₂ = √w."""
+    """Checks of ℓ_γ and its slope at w₁ = w₂ = √w."""
     claim, lam, w = "section_e_loss", LAMS[0], start**2
     for samples in (1, SAMPLES):
         mode = Mode(lam, decay=samples * DECAY)
@@ -94,6 +94,7 @@ def _decaying_ends(starts: Matrix) -> Iterator[Check]:
 
 
 def _equivalents(starts: Matrix) -> Iterator[Check]:
+    """Checks that a DAE and the WDAE with γ = λε/(λ + ε) end at the same point."""
     cases: tuple[tuple[int, str, int, Form], ...] = (
         (1, "γ", 1, PRINTED),
         (SAMPLES, "γ", SAMPLES, PRINTED),
@@ -110,7 +111,10 @@ def _equivalents(starts: Matrix) -> Iterator[Check]:
 
 
 def _faster() -> Iterator[Check]:
-    """From w₁ = w₂: dw/dt is 2w(λ + ε)(w* − w) of a DAE, 2wλ(w* − w) of its WDAE."""
+    """Checks that noise learns faster than the weight decay with the same fixed point.
+
+    From w₁ = w₂, dw/dt is 2w(λ + ε)(w* − w) for a DAE and 2wλ(w* − w) for its WDAE.
+    """
     exact, flows, ahead = [], [], []
     for lam, eps in ((lam, eps) for lam in LAMS for eps in STRENGTHS):
         dae, wdae = equivalents(lam, eps)
@@ -128,10 +132,12 @@ def _faster() -> Iterator[Check]:
 
 
 def _path(mode: Mode, times: Vector) -> Vector:
+    """w(t) from small equal weights."""
     return np.asarray(np.prod(trajectory(mode, SMALL, SMALL, times), axis=0))
 
 
 def _ignored() -> Iterator[Check]:
+    """Checks that a DAE keeps modes with λ ≫ ε and ignores modes with λ ≪ ε."""
     kept, ignored = (_path(Mode(share * EPS, EPS), LATE).item() for share in (EXTREME, 1 / EXTREME))
     claim, what = "ignored_directions", "end of a DAE's closed form where"
     yield at_least(claim, f"{what} λ = {EXTREME:g}ε", kept, 1 - 1 / EXTREME)

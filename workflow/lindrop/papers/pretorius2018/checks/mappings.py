@@ -17,35 +17,35 @@ from lindrop.papers.pretorius2018.as_printed import rotated_moment
 from lindrop.papers.pretorius2018.checks.noise import every_noise
 
 INPUTS, HIDDEN, SAMPLES = 5, 8, 9
-VARIANCE = 0.3  # s²
-START = 0.1  # standard deviation of normal weights
+VARIANCE = 0.3  # variance s² of the noise
+START = 0.1  # standard deviation of random weights
 RATE, EPOCHS = 0.002, 500
-STARTS = 40  # also networks
+STARTS = 40  # number of random starts and networks
 TIMES, LATE = np.linspace(0, 12, 121), 1e9
-LAM, NOISES = 1.0, (0.0, 0.5, 5.0)  # λ, ε
+LAM, NOISES = 1.0, (0.0, 0.5, 5.0)  # λ, and values of ε
 ACTIVATIONS: tuple[Activation, ...] = ("tanh", "relu")
 ROUNDING = 1e-10
-GRADUAL = 0.02  # what finite steps leave
+GRADUAL = 0.02  # tolerance for the error of finite steps
 
 
 class Samples(NamedTuple):
-    """X, by column, with its spectrum."""
+    """Samples X (columns) with the spectrum of XX'."""
 
     x: Matrix
     values: Vector
     vectors: Matrix
 
     def estimated(self, reconstructed: Matrix) -> Vector:
-        """λ̂_j/λ_j."""
+        """Estimated mapping λ̂_j/λ_j of every mode."""
         return np.asarray(self.rotated(reconstructed).diagonal() / self.values)
 
     def rotated(self, reconstructed: Matrix) -> Matrix:
-        """Λ̂."""
+        """Λ̂, the moment of X and its reconstructions, in the eigenvectors of XX'."""
         return rotated_moment(self.x, reconstructed, self.vectors)
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the estimate in linear, tanh and trained networks, and of its range."""
     data, frames, normal, starts = np.random.default_rng(seed).spawn(4)
     x = data.normal(size=(INPUTS, SAMPLES))
     samples = Samples(x, *np.linalg.eigh(x @ x.T))
@@ -65,6 +65,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def _reconstructed(x: Matrix, weights: Weights, activation: Activation | None = None) -> Matrix:
+    """Outputs of a network, linear unless it has an activation."""
     hidden = weights.w1 @ x
     if activation:
         activate(hidden, activation)
@@ -72,7 +73,7 @@ def _reconstructed(x: Matrix, weights: Weights, activation: Activation | None = 
 
 
 def _diagonal(samples: Samples, aligned: Weights, random: Weights) -> Iterator[Check]:
-    """Λ̂ = ΛV'M'V: diagonal if and only if the network keeps eigenvectors apart."""
+    """Checks of Λ̂ = ΛV'M'V: diagonal if and only if the network keeps eigenvectors apart."""
     cases = (
         ("linear network from normal weights", _reconstructed(samples.x, random), PRINTED),
         ("tanh network in eigenvectors", _reconstructed(samples.x, aligned, "tanh"), PRINTED),
@@ -86,7 +87,7 @@ def _diagonal(samples: Samples, aligned: Weights, random: Weights) -> Iterator[C
 
 
 def _products(samples: Samples, weights: Weights, start: Matrix) -> Iterator[Check]:
-    """Along gradient descent on W₁ and W₂ of a DAE."""
+    """Checks of the estimate against w₂w₁, during gradient descent on W₁ and W₂ of a DAE."""
     claim, what = "section_f_estimate", "λ̂/λ of a linear DAE in training less w₂w₁ of"
     found = _trained(samples, weights)
     modes = [Mode(lam, SAMPLES * VARIANCE) for lam in samples.values]
@@ -101,7 +102,7 @@ def _products(samples: Samples, weights: Weights, start: Matrix) -> Iterator[Che
 
 
 def _trained(samples: Samples, weights: Weights) -> Matrix:
-    """The estimates by epoch of gradient descent on N E[L]; the weights are left as they are."""
+    """Estimates by epoch of gradient descent on N E[L]; `weights` is not changed."""
     weights, found = Weights(*(each.copy() for each in weights)), []
     for _ in range(EPOCHS + 1):
         found.append(samples.estimated(_reconstructed(samples.x, weights)))
@@ -111,6 +112,7 @@ def _trained(samples: Samples, weights: Weights) -> Matrix:
 
 
 def _means(samples: Samples, weights: Weights) -> Iterator[Check]:
+    """Check that the mean over noise on the inputs does not change the estimate."""
     corrupted = samples.x + VARIANCE**0.5 * every_noise(INPUTS)
     noisy = np.mean([samples.estimated(_reconstructed(x, weights)) for x in corrupted], axis=0)
     error = np.abs(noisy - samples.estimated(_reconstructed(samples.x, weights))).max()
@@ -119,7 +121,7 @@ def _means(samples: Samples, weights: Weights) -> Iterator[Check]:
 
 
 def _shortcuts(samples: Samples, weights: Weights) -> Iterator[Check]:
-    """What is measured in training, against the formula."""
+    """Checks of the mapping as measured in training against the formula."""
     rows = np.ascontiguousarray(samples.x.T)
     for activation in ACTIVATIONS:
         measured = mapping(rows, weights, activation, Modes.of(rows, samples.vectors))
@@ -129,7 +131,7 @@ def _shortcuts(samples: Samples, weights: Weights) -> Iterator[Check]:
 
 
 def _range(samples: Samples, rng: np.random.Generator) -> Iterator[Check]:
-    """No path leaves [0, 1], and every one ends there: but not every one starts there.
+    """Checks that paths stay and end in [0, 1], though not all start there.
 
     τ dw/dt is λ(w₁² + w₂²) at w = 0, and −ε(w₁² + w₂²) − 2Nγ at w = 1.
     """
@@ -152,6 +154,6 @@ def _range(samples: Samples, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _within(rng: np.random.Generator) -> Matrix:
-    """Pairs of weights, a row each, with a product between 0 and 1."""
+    """Pairs of weights, one per row, whose product is between 0 and 1."""
     product, first = rng.uniform(0, 1, STARTS), np.exp(rng.uniform(-1, 1, STARTS))
     return np.stack([first, product / first])[:, :, None]

@@ -1,7 +1,7 @@
-"""Pretorius 2018, Section A: the mean of the loss over the noise, and the factor of its last term.
+"""Pretorius 2018, Section A: mean of the loss over the noise, and its factor s²/2 (E20).
 
-Noise of ±s in every component has variance s², all that the claim knows of it, and few values: the
-mean over them is exact. One check draws Gaussian noise, as the paper does.
+Noise of ±s in every component has variance s², which is all that the claim requires, and few
+values, so means over it are exact. One check draws Gaussian noise as the paper does.
 """
 
 from collections.abc import Iterator
@@ -17,25 +17,27 @@ from lindrop.papers.pretorius2018 import as_printed
 
 LOSS = "section_a_loss"
 INPUTS, HIDDEN, SAMPLES = 5, 3, 7
-DEVIATION = 0.7  # s
+DEVIATION = 0.7  # standard deviation s of the noise
 DRAWS = 20_000
 STANDARD_ERRORS = 5
-ROUNDING = 1e-12  # relative
+ROUNDING = 1e-12  # relative tolerance for rounding errors
 
 
 class Net(NamedTuple):
+    """Samples X and weights W₁ and W₂."""
+
     x: Matrix
     w1: Matrix
     w2: Matrix
 
     @property
     def both(self) -> Matrix:
-        """M of Section A."""
+        """M = W₂W₁ of Section A."""
         return self.w2 @ self.w1
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the terms of E[L], of E[L], and of its minimiser."""
     data, gaussian = np.random.default_rng(seed).spawn(2)
     shapes = (INPUTS, SAMPLES), (HIDDEN, INPUTS), (INPUTS, HIDDEN)
     net = Net(*(data.normal(size=shape) for shape in shapes))
@@ -49,7 +51,7 @@ def checks(seed: int) -> list[Check]:
 
 
 def every_noise(inputs: int) -> Matrix:
-    """±s in every component, all equally likely; every sample of X gets each."""
+    """Noise ±s in every component, all combinations, each for all samples of X."""
     signs = np.array(list(product((-1.0, 1.0), repeat=inputs)))
     return DEVIATION * signs[:, :, None]
 
@@ -95,6 +97,7 @@ def _sampled(net: Net, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _formulas(net: Net) -> list[tuple[str, float, Form]]:
+    """E[L] in closed form, as printed and corrected."""
     return [
         ("E[L] with N s² tr(W₂W₁W₁'W₂')", as_printed.expected_loss(*net, DEVIATION**2), PRINTED),
         ("E[L] with s²/2 tr(W₂W₁W₁'W₂')", expected_loss(*net, DEVIATION**2), CORRECTED),
@@ -102,7 +105,10 @@ def _formulas(net: Net) -> list[tuple[str, float, Form]]:
 
 
 def _minimiser(x: Matrix) -> Iterator[Check]:
-    """Least squares over every corrupted copy: its eigenvalues are the DAE's fixed points (E20)."""
+    """Checks of the eigenvalues of the least-squares solution over all corrupted copies of X.
+
+    They are the fixed points of the DAE (E20).
+    """
     corrupted = x + every_noise(INPUTS)
     targets = np.broadcast_to(x, corrupted.shape)
     moment = np.einsum("kin,kjn->ij", corrupted, corrupted)

@@ -1,4 +1,4 @@
-"""Pretorius 2018, Section B: the flow of a DAE's mode and its solution, against integration."""
+"""Pretorius 2018, Section B: flow and solution of a DAE's mode, against numerical integration."""
 
 from collections.abc import Iterator
 
@@ -32,12 +32,12 @@ from lindrop.papers.pretorius2018.flows import (
 EPS = 1.4
 MODES = [Mode(lam, eps=EPS) for lam in LAMS]
 VARIANCE = 0.3
-SHORT = np.linspace(0, 2, 41)  # much later the printed form is ∞/∞
+SHORT = np.linspace(0, 2, 41)  # times t/τ; much later the printed form is ∞/∞
 LATE = 1e9
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the updates, of Eq. 1, of hyperbolic coordinates, of w(t), and of times."""
     data, starts, times = np.random.default_rng(seed).spawn(3)
     w1, w2 = random_starts(starts)
     return [
@@ -61,12 +61,13 @@ def _updates(rng: np.random.Generator, w1: Vector, w2: Vector) -> Iterator[Check
 
 
 def _slope(mode: Mode, w1: Vector, w2: Vector) -> Vector:
-    """dw/dt."""
+    """dw/dt of the flow."""
     update1, update2 = flow(mode, w1, w2)
     return np.asarray(w1 * update2 + w2 * update1)
 
 
 def _equation_1(w1: Vector, w2: Vector) -> Check:
+    """Check of Eq. 1, dw/dt in terms of w₁ and w₂."""
     errors = [
         _slope(mode, w1, w2) - (mode.lam - w1 * w2 * (mode.lam + mode.eps)) * (w1**2 + w2**2)
         for mode in MODES
@@ -75,13 +76,17 @@ def _equation_1(w1: Vector, w2: Vector) -> Check:
 
 
 def _angle(w1: Vector, w2: Vector) -> tuple[Vector, Vector]:
-    """c₀ and θ."""
+    """Hyperbolic coordinates c₀ and θ."""
     c0 = np.abs(w2**2 - w1**2)
     return c0, np.arcsinh(2 * w1 * w2 / c0)
 
 
 def _coordinates(w1: Vector, w2: Vector) -> Iterator[Check]:
-    """A common sign of both weights is missing: cosh is positive, the larger weight need not be."""
+    """Checks of hyperbolic coordinates.
+
+    A common sign of both weights is missing in print: cosh is positive, the larger weight need not
+    be.
+    """
     claim = "section_b_coordinates"
     c0, theta = _angle(w1, w2)
     printed = np.array(hyperbolic_weights(c0, theta, w2**2 > w1**2))
@@ -112,7 +117,7 @@ def _angles(w1: Vector, w2: Vector) -> Iterator[Check]:
 
 
 def _times(rng: np.random.Generator) -> Check:
-    """From below the fixed point and from above it."""
+    """Check of the printed time, from below and from above the fixed point."""
     errors = []
     for mode in MODES:
         c0 = rng.uniform(0.2, 2)

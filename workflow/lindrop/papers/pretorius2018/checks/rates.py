@@ -1,4 +1,7 @@
-"""Pretorius 2018, Section D: the Hessian, and rates that are to be optimal."""
+"""Pretorius 2018, Section D: the Hessian of a mode, and optimal learning rates (E21, E22).
+
+The optimal rates are computed in `lindrop.dropout.dynamics.rates`.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -19,21 +22,21 @@ from lindrop.papers.pretorius2018.flows import STEP
 
 Curvature = Callable[[Mode], float]
 
-LAM, NOISES = 1.0, (0.5, 2.0, 5.0)  # λ, ε
-UNLIKE = 0.5  # a decay over the one that equals the noise
-SAMPLES, DECAY = 5, 0.1  # N, γ
+LAM, NOISES = 1.0, (0.5, 2.0, 5.0)  # λ, and values of ε
+UNLIKE = 0.5  # a decay over the decay that is equivalent to the noise
+SAMPLES, DECAY = 5, 0.1  # N and γ
 SMALL = 1e-3  # w₁ = w₂ at the start
 TIMES = np.linspace(0, 100, 4001)
-TRIED = np.arange(1, 16) / 10  # rates, times that of the path
+TRIED = np.arange(1, 16) / 10  # rates tried, relative to the optimal rate of the path
 SLOWER = 1.5
 STEPS = 2000
 ROUNDING, MEASURED = 1e-11, 1e-5
 NAMES = "DAE", "WDAE"
-RATES = ("1/(2λ + 3ε)", "1/2λ"), ("1/(2λ + γ)", "1/(2λ − 2γ)")  # as printed, of the path
+RATES = ("1/(2λ + 3ε)", "1/2λ"), ("1/(2λ + γ)", "1/(2λ − 2γ)")  # as printed, and of the path
 
 
 def checks(seed: int) -> list[Check]:
-    """Every check of this file."""
+    """Checks of the Hessian, of the largest curvature, and of optimal rates and their ratio."""
     rng = np.random.default_rng(seed)
     return [
         *_hessians(rng),
@@ -58,7 +61,7 @@ def _hessians(rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _at_one() -> Iterator[Check]:
-    """E21: of N samples, γ stands for Nγ."""
+    """Checks of the Hessian at w₁ = w₂ = 1, where γ stands for Nγ (E21)."""
     what = "largest eigenvalue of τH at w₁ = w₂ = 1 less"
     found = [np.linalg.eigvalsh(noisy_hessian(Mode(LAM, eps), 1, 1)).max() for eps in NOISES]
     error = np.abs(np.subtract(found, [2 * LAM + 3 * eps for eps in NOISES])).max()
@@ -75,14 +78,17 @@ def _at_one() -> Iterator[Check]:
 
 
 def _curvatures(mode: Mode) -> tuple[float, float]:
-    """The largest along and across the path; a = ∂²ℓ/∂w₁², b = ∂²ℓ/∂w₁∂w₂."""
+    """Largest curvatures along and across the path.
+
+    They are a + b and a − b, with a = ∂²ℓ/∂w₁² and b = ∂²ℓ/∂w₁∂w₂.
+    """
     weights, _ = trajectory(mode, SMALL, SMALL, TIMES)
     a, b = np.transpose([hessian(mode, w, w)[0] for w in weights])
     return float(np.max(a + b)), float(np.max(a - b))
 
 
 def _maximum(eps: float) -> Iterator[Check]:
-    """E22: a path from a small start ends at w* < 1."""
+    """Checks of the largest curvature: a path from a small start ends at w* < 1 (E22)."""
     for name, mode in zip(NAMES, equivalents(LAM, eps), strict=True):
         along, across = _curvatures(mode)
         claims: tuple[tuple[str, float, float, Form], ...] = (
@@ -96,7 +102,7 @@ def _maximum(eps: float) -> Iterator[Check]:
 
 
 def _steps(eps: float) -> Iterator[Check]:
-    """E22: no rate should take much fewer steps than an optimal one."""
+    """Checks that no rate takes much fewer steps than an optimal one (E22)."""
     for name, mode, (printed, of_path) in zip(NAMES, equivalents(LAM, eps), RATES, strict=True):
         forms: tuple[tuple[str, Curvature, Form], ...] = (
             (printed, curvature_printed, PRINTED),
@@ -112,7 +118,10 @@ def _steps(eps: float) -> Iterator[Check]:
 
 
 def _ratio(eps: float) -> Iterator[Check]:
-    """Both printed rates of equivalents are too small by one factor: their ratio is right."""
+    """Checks of the ratio of the rates of a DAE and a WDAE.
+
+    For equivalents, both printed rates are too small by the same factor, so their ratio is right.
+    """
     dae, equivalent = equivalents(LAM, eps)
     unlike = equivalent._replace(decay=UNLIKE * equivalent.decay)
     what = f"ε = {eps:g}: largest curvature along the WDAE's path over that of the DAE, less"
@@ -129,11 +138,12 @@ def _ratio(eps: float) -> Iterator[Check]:
 
 
 def _same_curve(eps: float) -> Check:
+    """Check that a DAE and its WDAE have the same curve, each at its printed rate."""
     one, other = (_printed_path(mode) for mode in equivalents(LAM, eps))
     what = f"w(t) of DAE less WDAE, each with its printed rate, w₁ = w₂ and ε = {eps:g}"
     return equal("section_d_same_curve", what, np.abs(one - other).max(), 0, ROUNDING)
 
 
 def _printed_path(mode: Mode) -> Vector:
-    """w(t), time counted in steps of the printed rate."""
+    """w(t), with time in steps of the printed rate."""
     return np.asarray(np.prod(trajectory(mode, SMALL, SMALL, TIMES / curvature_printed(mode)), 0))

@@ -1,4 +1,4 @@
-"""Noise beside the weight decay with the same fixed point (Pretorius 2018, E21)."""
+"""Noise against the weight decay with the same fixed point (Pretorius 2018, E21)."""
 
 from collections.abc import Iterator
 
@@ -24,12 +24,12 @@ from lindrop.papers.pretorius2018.trainings import (
 
 LAMS = 2.5, 1.0, 0.5
 SLOW_RATE = 0.001
-EXAMPLE = 1.0  # the ε whose WDAE is also drawn as printed
-CROSSED = 0.01  # times between the epochs of a table, relative
+EXAMPLE = 1.0  # the ε at which the WDAE is also drawn as printed
+CROSSED = 0.01  # relative tolerance of times interpolated between epochs
 
 
 def data() -> pd.DataFrame:
-    """Noise and the weight decay that has its fixed point; of the latter also as printed (E21)."""
+    """w(t) with noise and with the equivalent weight decay, the latter also as printed (E21)."""
     trainings = [
         Training(mode, SLOW_RATE, {"model": name, "lam": lam, "eps": eps})
         for lam in LAMS
@@ -48,7 +48,7 @@ def data() -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Above noise, below weight decay with the same fixed points; a column per λ."""
+    """Noise in the top row, weight decay with the same fixed points below; a column per λ."""
     figure = page(3.6)
     lams = table["lam"].unique()
     axes = figure.subplots(2, len(lams), sharex=True, sharey=True)
@@ -70,7 +70,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def checks(table: pd.DataFrame) -> list[Check]:
-    """Gradient descent follows the closed forms; weight decay learns the more slowly of the two."""
+    """Checks of closed forms against gradient descent, and that weight decay learns more slowly."""
     ratios = _slowdown(table)
     by_rates = 1 + ratios["eps"] / ratios["lam"]
     what = "epochs to w*/2, WDAE over DAE"
@@ -101,7 +101,7 @@ def _against_descent(table: pd.DataFrame) -> Iterator[Check]:
 
 
 def _slowdown(table: pd.DataFrame) -> pd.DataFrame:
-    """Time to w*/2 of the WDAE over that of the DAE, wherever both get there."""
+    """Time to w*/2 of the WDAE over that of the DAE, if both get there."""
     found = []
     for _, curves in table[table["eps"] > 0].groupby(["lam", "eps"]):
         lam, eps = curves[["lam", "eps"]].iloc[0]

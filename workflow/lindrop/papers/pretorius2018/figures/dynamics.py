@@ -1,4 +1,4 @@
-"""Learning of single modes by an AE, a DAE and a WDAE (Pretorius 2018), from random starts."""
+"""Learning of single modes by an AE, a DAE and a WDAE from random starts (Pretorius 2018)."""
 
 from collections.abc import Iterator
 
@@ -25,12 +25,12 @@ from lindrop.papers.pretorius2018.trainings import (
 )
 
 EPOCHS = 200
-FEW = np.array([0.0, 1.0, 5.0])  # ε
-SPARSE = 20  # epochs between the points of an integrated flow
+FEW = np.array([0.0, 1.0, 5.0])  # values of ε
+SPARSE = 20  # epochs between the drawn points of the integrated flow
 
 
 def data(seed: int) -> pd.DataFrame:
-    """AE, DAE and WDAE from random starts: closed form, integrated flow, gradient descent."""
+    """w(t) of AE, DAE and WDAE: closed form, integrated flow and gradient descent."""
     trainings = list(_few_modes())
     starts = random_starts(seed)
     times = RATE * np.arange(EPOCHS + 1)
@@ -48,7 +48,7 @@ def _few_modes() -> Iterator[Training]:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Above AE and DAEs, below each DAE the WDAE with its fixed point, and the rest: errors."""
+    """AE and DAEs in the top row, below each DAE its WDAE, and below the AE the errors."""
     figure = page(4.0)
     axes = figure.subplots(2, 3, sharex=True)
     panels = [("AE", 0), ("DAE", 1), ("DAE", 5), None, ("WDAE", 1), ("WDAE", 5)]
@@ -86,7 +86,7 @@ def _draw_runs(axis: Axes, model: str, eps: float, curves: pd.DataFrame) -> None
 
 
 def _draw_errors(axis: Axes, table: pd.DataFrame) -> None:
-    """The largest over all models and starts."""
+    """Draw the largest errors over all models and starts."""
     for column, label, style in (
         ("descent_w", "gradient descent", DESCENT),
         ("integrated", "integrated flow", {"color": BLACK, "lw": 0.9}),
@@ -99,7 +99,7 @@ def _draw_errors(axis: Axes, table: pd.DataFrame) -> None:
 
 
 def checks(table: pd.DataFrame) -> list[Check]:
-    """Closed form, integrated flow and gradient descent on top of each other."""
+    """Checks that closed form, integrated flow and gradient descent agree."""
     found = []
     for model, curves in table.groupby("model"):
         form: Form = CORRECTED if model == "WDAE" else PRINTED

@@ -1,7 +1,7 @@
-"""Linear networks on images beside the theory of single modes: an AE, a WDAE and a DAE.
+"""Linear AE, WDAE and DAE on images, against the theory of single modes (Pretorius 2018).
 
-The theory starts where the network does: nothing is fitted. Samples count by their mean, so that
-λ/N, s² and γ act on a mode, and a step of gradient descent is one of time α.
+The theory starts where the network does, and nothing is fitted. Losses are means over samples, so a
+mode has λ/N, s² and γ, and a step of gradient descent takes the time α.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,11 +32,11 @@ from lindrop.papers.pretorius2018.learning import (
 )
 from lindrop.papers.pretorius2018.published import data_of
 
-MODES = np.array([0, 3, 7, 15, 31])  # of the authors' figure, counted from 0
-START = 1e-4  # standard deviation of the first weights
-SHOWN = 300  # epochs, evenly in log scale
-AT_REST = 0.01  # so close to its fixed point a mode is no more on its way
-SEEN = 4  # one epoch of so many gets a cross
+MODES = np.array([0, 3, 7, 15, 31])  # modes of the authors' figure, counted from 0
+START = 1e-4  # standard deviation of the weights at the start
+SHOWN = 300  # number of epochs shown, evenly spaced in log scale
+AT_REST = 0.01  # largest distance of a mode at rest from its fixed point
+SEEN = 4  # epochs shown per cross in the figure
 LEFT_AND_RIGHT = {"weight decay": ("ae", "wdae"), "noise": ("ae", "dae")}
 THEORIES: dict[str, tuple[str, Form]] = {
     "theory": ("the closed form", PRINTED),
@@ -45,7 +45,7 @@ THEORIES: dict[str, tuple[str, Form]] = {
 
 
 def data(sets: Sequence[str], settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
-    """The networks on every set of images."""
+    """Mappings of the networks on every set of images, by mode and epoch."""
     return pd.concat(
         linear_curves(images, settings[images.source["name"]], seed)
         for images in map(read_image_set, sets)
@@ -53,11 +53,11 @@ def data(sets: Sequence[str], settings: Mapping[str, Any], seed: int) -> pd.Data
 
 
 def linear_curves(images: ImageSet, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
-    """From plain settings: hidden, rate, epochs, variance s² (of the DAE), decay γ (of the WDAE).
+    """Mappings of the three networks on one set of images, by mode and epoch.
 
-    A row for every network, mode (counted from 1) and epoch shown. `simulated` is the mapping of
-    the network, `theory` the closed form, `stepwise` gradient descent on two weights per mode, and
-    `fixed_point` where these end.
+    `settings` has hidden, rate, epochs, variance (s² of the DAE) and decay (γ of the WDAE). Modes
+    are counted from 1. `simulated` is the mapping of the network, `theory` the closed form,
+    `stepwise` gradient descent on two weights per mode, and `fixed_point` the end of these.
     """
     kinds = {
         "ae": {"variance": 0.0, "decay": 0.0},
@@ -77,7 +77,7 @@ def linear_curves(images: ImageSet, settings: Mapping[str, Any], seed: int) -> p
 def _curves(
     spectrum: Vector, settings: Mapping[str, Any], strengths: Mapping[str, float], seed: int
 ) -> pd.DataFrame:
-    """Of one network; all start at the same weights."""
+    """Mappings of one network; all networks start at the same weights."""
     rate, epochs, rng = settings["rate"], settings["epochs"], np.random.default_rng(seed)
     at = np.unique([0, *np.geomspace(1, epochs, SHOWN).astype(int)])
     weights = normal_weights(len(spectrum), settings["hidden"], START, rng, np.float32)
@@ -98,7 +98,7 @@ def _curves(
 def _simulated(
     weights: Weights, spectrum: Vector, at: Vector, rate: float, strengths: Mapping[str, float]
 ) -> Matrix:
-    """The mapping of MODES by epoch."""
+    """Mapping of MODES in the trained network, by epoch."""
     progress = Progress("linear network", int(at[-1]), unit="epochs")
     found = []
     trained = train(weights, spectrum, at.tolist(), rate=rate, **strengths)
@@ -109,12 +109,13 @@ def _simulated(
 
 
 def _stepwise(modes: list[Mode], rate: float, start: Pair, at: Vector) -> Matrix:
+    """Mapping of the modes by gradient descent on two weights each, by epoch."""
     path = gradient_descent(modes, [rate] * len(modes), *start, int(at[-1]))[at]
     return np.asarray(np.einsum("tkk->tk", path[:, 0] * path[:, 1]))
 
 
 def draw(curves: pd.DataFrame) -> Figure:
-    """A row per set of images. Left: weight decay; right: noise. Lines are theory."""
+    """A row per set of images: weight decay on the left, noise on the right, theory as lines."""
     sets = list(curves.groupby("images", sort=False))
     figure = Figure(figsize=(WIDTH, 2.4 * len(sets)))
     grid = figure.subplots(len(sets), 2, squeeze=False, sharey=True, sharex="row")
@@ -145,11 +146,12 @@ def _draw_linear(axis: Axes, curves: pd.DataFrame, colour: str, name: str) -> No
 
 
 def checks(curves: pd.DataFrame) -> list[Check]:
-    """Where modes end, and when they are learned."""
+    """Checks of where modes end, and of when they are learned."""
     return checks_by_set("images_linear", curves, (_rest, _times))
 
 
 def _rest(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
+    """Check that modes at rest are at their fixed points."""
     ends = curves[curves["epoch"] == curves["epoch"].max()]
     rest = ends[(ends["theory"] - ends["fixed_point"]).abs() < AT_REST]
     distance = largest((rest["simulated"] - rest["fixed_point"]).abs())
@@ -158,7 +160,10 @@ def _rest(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterato
 
 
 def _times(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
-    """The closed form is of a flow; of mode 1 the first steps are so long that it is early."""
+    """Checks of the epochs until half of the last mapping is learned.
+
+    The closed form describes a flow; the first steps of mode 1 are so long that the flow is early.
+    """
     learned = half_learned(curves, "simulated")
     for column, (of, form) in THEORIES.items():
         late = largest((learned / half_learned(curves, column) - 1).abs().dropna())

@@ -1,4 +1,4 @@
-"""Optimal learning rates of Pretorius 2018: trajectories with them, the rates, and their steps."""
+"""Optimal learning rates of Pretorius 2018 (Section D), with trajectories and numbers of steps."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,27 +33,27 @@ from lindrop.papers.pretorius2018.trainings import (
     learned,
 )
 
-OPTIMAL_SHARE = 0.005  # of an optimal rate
-FINE = np.arange(51) / 5  # ε
+OPTIMAL_SHARE = 0.005  # share of an optimal rate used for trajectories
+FINE = np.arange(51) / 5  # values of ε
 STEPS = 1000
 SLOWER = 1.5
 
-Tables = tuple[pd.DataFrame, pd.DataFrame]  # trajectories and rates
+Tables = tuple[pd.DataFrame, pd.DataFrame]  # the tables `trajectories` and `rates`
 
 
 def data() -> Tables:
-    """Trajectories at a small share of the optimal rates, and these rates."""
+    """Trajectories at a small share of the optimal rates, and the rates with their steps."""
     return rate_curves(), rate_table()
 
 
 def table(data: Tables) -> pd.DataFrame:
-    """Both tables in one."""
+    """Both tables as one, with a column that names the panel."""
     panels = dict(zip(("trajectories", "rates"), data, strict=True))
     return pd.concat(panels, names=["panels"]).reset_index("panels").convert_dtypes()
 
 
 def rate_curves() -> pd.DataFrame:
-    """At a small share of the optimal rates: as printed, and of the WDAE as in the public code."""
+    """w(t) at a small share of the optimal rates, printed and of the public code."""
     trainings = []
     for eps in MANY:
         dae, wdae = equivalents(1.0, eps)
@@ -70,12 +70,12 @@ def rate_curves() -> pd.DataFrame:
 
 
 def curvature_of_code(wdae: Mode) -> float:
-    """2λ + 2Nγ: what the rate of a WDAE is 1 over in Figure 3 of the authors' public code."""
+    """2λ + 2Nγ, the inverse of a WDAE's rate in Figure 3 of the authors' public code."""
     return 2 * wdae.lam + 2 * wdae.decay
 
 
 def rate_table() -> pd.DataFrame:
-    """Optimal rates as printed, for the path, for any direction, and the steps that they take."""
+    """Optimal rates as printed, for the path and for any direction, with their numbers of steps."""
     curvatures = {
         "as printed": curvature_printed,
         "of the path": curvature_of_path,
@@ -94,7 +94,7 @@ def rate_table() -> pd.DataFrame:
 
 
 def draw(data: Tables) -> Figure:
-    """Trajectories at optimal rates, their differences, the rates, and the steps they take."""
+    """Trajectories at optimal rates, their differences, the rates, and the numbers of steps."""
     curves, rates = data
     figure = page(4.2)
     axes = figure.subplots(2, 2)
@@ -143,7 +143,7 @@ def _draw_steps(axis: Axes, rates: pd.DataFrame) -> None:
 
 
 def checks(data: Tables) -> list[Check]:
-    """Printed rates: their ratio, what it makes of the trajectories, and the steps they take."""
+    """Checks of the ratio of printed rates, of the trajectories, and of the numbers of steps."""
     curves, rates = data
     w = curves.pivot(index=["eps", "epoch"], columns="model", values="w")
     printed = rates[rates["of"] == "as printed"].pivot(index="eps", columns="model", values="rate")
@@ -160,6 +160,7 @@ def checks(data: Tables) -> list[Check]:
 
 
 def _slowed_by_noise(rates: pd.DataFrame) -> Iterator[Check]:
+    """Checks that noise does not slow down a DAE with its optimal rate."""
     forms: tuple[tuple[str, Form], ...] = (("as printed", PRINTED), ("of the path", CORRECTED))
     for of, form in forms:
         steps = rates[rates["of"] == of].set_index("eps")["steps"]

@@ -1,4 +1,4 @@
-"""What ReLU networks learn of images, and where the authors' own end (Pretorius 2018)."""
+"""Mappings of images by ReLU networks, and the final values of the authors' (Pretorius 2018)."""
 
 from collections.abc import Iterator
 
@@ -15,9 +15,9 @@ from lindrop.papers.pretorius2018.learning import checks_by_set, largest
 
 __all__ = ["checks", "data", "draw"]
 
-AS_PUBLISHED = 0.03  # of a mapping: what another start and other noise change
-Reading = tuple[str, str, str, Form]  # of the authors' values: words, kind, column
-READINGS: dict[str, tuple[Reading, ...]] = {  # by the claim they decide
+AS_PUBLISHED = 0.03  # tolerance of a mapping for another start and other noise
+Reading = tuple[str, str, str, Form]  # a reading of the authors' values: words, kind, column
+READINGS: dict[str, tuple[Reading, ...]] = {  # readings by the claim that they decide
     "ends": (
         ("AE", "ae", "mapping", PRINTED),
         ("WDAE", "wdae", "mapping", PRINTED),
@@ -35,30 +35,30 @@ READINGS: dict[str, tuple[Reading, ...]] = {  # by the claim they decide
 
 
 def checks(curves: pd.DataFrame) -> list[Check]:
-    """What the abstract says of networks, and the authors' last values."""
+    """Checks of the abstract's statements on networks, and of the authors' last values."""
     parts = (likeness_checks, range_checks, _ends, _noise, _inputs)
     return checks_by_set("relu", curves, parts)
 
 
 def _ends(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
-    """Networks trained as the authors' end as theirs."""
+    """Checks that networks trained like the authors' end at their values."""
     return _published("ends", figure, images, data, curves)
 
 
 def _noise(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
-    """Which noise gives the authors' values?"""
+    """Checks of which noise reproduces the authors' values."""
     return _published("noise", figure, images, data, curves)
 
 
 def _inputs(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
-    """Reconstructions of which inputs give the authors' values?"""
+    """Checks of which inputs' reconstructions reproduce the authors' values."""
     return _published("inputs", figure, images, data, curves)
 
 
 def _published(
     claim: str, figure: str, images: str, data: Data, curves: pd.DataFrame
 ) -> Iterator[Check]:
-    """Beside the authors' values; not a number where the training is not theirs."""
+    """Checks of last mappings against the authors'; NaN if the training differs from theirs."""
     ends = curves[curves["paper"].notna() & (curves["epoch"] == curves["epoch"].max())]
     for reading, kind, column, form in READINGS[claim]:
         of_kind = ends[ends["kind"] == kind]

@@ -1,4 +1,4 @@
-"""Figure 1 of the supplement of Pretorius 2018: what tanh networks learn of images."""
+"""Figure 1 of the supplement of Pretorius 2018: mappings of images by tanh networks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,27 +24,29 @@ from lindrop.papers.pretorius2018.networks import network
 from lindrop.papers.pretorius2018.published import ACTIVATION, FINAL, SETTINGS, data_of
 from lindrop.store.training_run import read_run
 
-ROOM = 0.01  # of a mapping beyond [0, 1]
+ROOM = 0.01  # tolerance of a mapping outside [0, 1]
 TRIANGLE: dict[str, Any] = {"ls": "", "marker": "<", "ms": 3.5}
 SHOWN = {"relu": "ReLU"}
 Source = Mapping[str, Any]
 
 
 def data(networks: Sequence[str]) -> pd.DataFrame:
-    """The trainings of all networks, read from their files."""
+    """Mappings of all networks, read from the files of their trainings."""
     return network_curves(map(read_run, networks))
 
 
 def network_curves(runs: Iterable[tuple[Run, Source]]) -> pd.DataFrame:
-    """A row for every network, mode (from 1 on) and measured epoch.
+    """Mappings by network, mode (counted from 1) and measured epoch.
 
-    `mapping` is that of reconstructions of corrupted images, as in the authors' code, `clean` that
-    of images without noise. `paper` is the authors' last mapping, where it is of this training.
+    `mapping` is estimated from reconstructions of corrupted images, as in the authors' code,
+    `clean` from images without noise. `paper` is the authors' last mapping, if the training is
+    theirs.
     """
     return pd.concat((_curves(run, source) for run, source in runs), ignore_index=True)
 
 
 def _curves(run: Run, source: Source) -> pd.DataFrame:
+    """Mappings of one network by mode and epoch."""
     measured = np.array(run.measured)
     epoch, loss = measured[:, :2].T
     net = Network(**source["network"])
@@ -68,7 +70,7 @@ def _curves(run: Run, source: Source) -> pd.DataFrame:
 
 
 def final_mapping(images: Source, kind: str, net: Network) -> tuple[float, ...]:
-    """The authors' values, not numbers where the training is another one but for its seed."""
+    """The authors' last mappings; NaN unless the training is theirs except for its seed."""
     published, unknown = images["published"], (np.nan,) * MODES
     if data_of(images) != "published":
         return unknown
@@ -78,7 +80,10 @@ def final_mapping(images: Source, kind: str, net: Network) -> tuple[float, ...]:
 
 
 def draw(curves: pd.DataFrame) -> Figure:
-    """A panel per set of images; of every network the mapping of the first modes, mode 1 on top."""
+    """A panel per set of images, with the mappings of the first modes of every network.
+
+    Mode 1 is the topmost curve.
+    """
     sets = list(curves.groupby("images", sort=False))
     figure, axes = panels(len(sets), height=2.8)
     for axis, (images, of_set) in zip(axes, sets, strict=True):
@@ -110,14 +115,15 @@ def _label(kind: str, deviation: float) -> str:
 
 
 def checks(curves: pd.DataFrame) -> list[Check]:
-    """What the abstract says of networks: noise acts as weight decay does."""
+    """Checks of the abstract's statement that noise acts like weight decay."""
     return checks_by_set("supp_fig1", curves, (likeness_checks, range_checks))
 
 
 def likeness_checks(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
-    """Noise shrinks a mapping as weight decay does, but slows less.
+    """Checks that noise shrinks a mapping as weight decay does, but learns faster.
 
-    By epochs until a mode has half of its last mapping; of modes that all networks learn.
+    Speed is measured by the epochs until half of the last mapping, for modes that all networks
+    learn.
     """
     half = half_learned(curves, "mapping").unstack("kind").dropna()
     ends = curves.groupby(["mode", "kind"])["mapping"].last().unstack("kind").loc[half.index]
@@ -133,7 +139,7 @@ def likeness_checks(figure: str, images: str, data: Data, curves: pd.DataFrame) 
 
 
 def range_checks(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterator[Check]:
-    """Section F: the estimate is in [0, 1]."""
+    """Checks of Section F: the estimated mapping is in [0, 1]."""
     claim, mapping = f"{figure}_range", curves["mapping"]
     yield at_least(claim, f"{images}: smallest mapping", mapping.min(), 0, ROOM, data=data)
     yield at_most(claim, f"{images}: largest mapping", mapping.max(), 1, ROOM, data=data)

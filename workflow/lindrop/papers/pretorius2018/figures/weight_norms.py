@@ -25,12 +25,12 @@ from lindrop.papers.pretorius2018.trainings import (
 )
 
 NORM_EPS, NORM_EPOCHS, NORM_START = 0.1, 1000, 0.01
-LEVELS = np.geomspace(0.01, 10, 10)  # of ℓ above its minimum
+LEVELS = np.geomspace(0.01, 10, 10)  # levels of ℓ above its minimum
 TICKS = np.linspace(-REACH, REACH, 161)
 
 
 def data(seed: int) -> pd.DataFrame:
-    """A DAE and a WDAE of one fixed point, from random starts and (run 0) a small one."""
+    """Weights of a DAE and a WDAE with one fixed point, from random starts and (run 0) a small one."""
     w1, w2 = (np.append(NORM_START, weights) for weights in random_starts(seed))
     trainings = [
         Training(mode, RATE, {"model": name})
@@ -74,7 +74,7 @@ def _draw_run(plane: Axes, product: Axes, norm: Axes, curve: pd.DataFrame, colou
 
 
 def _draw_levels(axis: Axes, mode: Mode) -> None:
-    """ℓ is least on two hyperbolas for a DAE, at two points for a WDAE."""
+    """Draw ℓ, which is least on two hyperbolas for a DAE and at two points for a WDAE."""
     w1, w2 = np.meshgrid(TICKS, TICKS)
     least = np.sqrt(mode.fixed_point)
     bottom = float(loss(mode, least, least))
@@ -91,14 +91,14 @@ def _draw_levels(axis: Axes, mode: Mode) -> None:
 
 
 def checks(table: pd.DataFrame) -> list[Check]:
-    """A DAE keeps w₁² − w₂² of its start for good, weight decay forgets it at the rate 2Nγ."""
+    """Checks of w₁² − w₂², which a DAE keeps and weight decay reduces at the rate 2Nγ."""
     by_model = dict(list(table.groupby("model")))
     dae, wdae = equivalents(1.0, NORM_EPS)
     found = []
     for name, mode in (("DAE", dae), ("WDAE", wdae)):
         curves = by_model[name]
         imbalance = (curves["w1"] ** 2 - curves["w2"] ** 2).groupby(curves["run"])
-        left = (imbalance.last() / imbalance.first()).drop(0)  # but of the balanced start
+        left = (imbalance.last() / imbalance.first()).drop(0)  # without the balanced start
         claimed = np.exp(-2 * mode.decay * RATE * curves["epoch"].max())
         what = f"{name}: |w₁² − w₂²| falls as e^(−2Nγt/τ): largest error, relative"
         found.append(equal("weight_norms", what, (left / claimed - 1).abs().max(), 0, INTEGRATED))
