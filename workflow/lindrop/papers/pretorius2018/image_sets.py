@@ -98,7 +98,7 @@ def second_moment(pixels: Bytes) -> Matrix:
 
 
 def title(source: dict[str, Any]) -> str:
-    """Title of a panel: name of the set, marked as unverified unless proven, and number of images."""
+    """Title of a panel: name of the set, "unverified" unless proven, and number of images."""
     name = source["published"] or f"{source['name']} (unverified)"
     return (
         f"{'synthetic images' if source['layout'] == SYNTHETIC else name}, N = {source['count']:,}"
@@ -106,6 +106,7 @@ def title(source: dict[str, Any]) -> str:
 
 
 def write_image_set(path: str | Path, images: ImageSet) -> None:
+    """Write an image set to an HDF5 file."""
     arrays = images._asdict()
     source = arrays.pop("source")
     with create_file(path, KIND, source, arrays.values()) as file:
@@ -114,6 +115,7 @@ def write_image_set(path: str | Path, images: ImageSet) -> None:
 
 
 def read_image_set(path: str | Path) -> ImageSet:
+    """Image set of an HDF5 file."""
     with open_file(path, KIND) as file:
         pixels, values, vectors = (file[name][:] for name in ImageSet._fields[:-1])
         return ImageSet(pixels, values, vectors, json.loads(file.attrs["source"]))

@@ -29,7 +29,7 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P, OMEGA, RANK = 0.33, 50.0, 2
-UPDATES_RANK = 4  # of the random U and V at which single updates are checked
+UPDATES_RANK = 4  # rank of the random U and V at which single updates are checked
 SWEEPS, ITERATIONS = 400, 4000  # iterations of exact ALS and of the corrected ADMM
 PUBLISHED, LONG = 20, 3000  # iterations of the notebook's and of the printed ADMM
 MINIMAL = 1e-6  # relative error of a solver's objective and slope

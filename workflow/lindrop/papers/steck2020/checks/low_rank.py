@@ -28,7 +28,7 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P = 0.33
-RANKS = 3, 6, 12, 17  # of 20: as (20 − 17)² < 20, rank 17 fits every matrix off the diagonal
+RANKS = 3, 6, 12, 17  # with 20 features, rank 17 fits any matrix off the diagonal: (20 − 17)² < 20
 SWEEPS, ITERATIONS = 300, 3000
 CLOSE = 1e-3  # relative excess of Eq. 10 at which Eq. 11 approximates it well
 SMALL = 0.1  # cosines and diagonal entries below it are small; those of DLAE are about 1/2
