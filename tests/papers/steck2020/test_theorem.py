@@ -90,7 +90,7 @@ def test_more_epochs_continue_the_same_masks_and_blocks_do_not_matter(monkeypatc
     assert whole.shape == (2, 6, 6)
     alone = sampled_minimisers(*case, [200], np.random.default_rng(1))
     np.testing.assert_array_equal(whole[1], alone[0])
-    monkeypatch.setattr("lindrop.papers.steck2020.theorem.ROWS_AT_ONCE", 128)
+    monkeypatch.setattr("lindrop.papers.steck2020.sampling.ROWS_AT_ONCE", 128)
     pieces = sampled_minimisers(*case, [3, 200], np.random.default_rng(1))
     np.testing.assert_array_equal(whole, pieces)
 

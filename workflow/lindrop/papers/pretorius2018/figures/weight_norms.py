@@ -30,7 +30,7 @@ TICKS = np.linspace(-REACH, REACH, 161)
 
 
 def data(seed: int) -> pd.DataFrame:
-    """Weights of a DAE and a WDAE with one fixed point; run 0 has a small start, others random ones."""
+    """Weights of a DAE and a WDAE with one fixed point, by run; the start of run 0 is small."""
     w1, w2 = (np.append(NORM_START, weights) for weights in random_starts(seed))
     trainings = [
         Training(mode, RATE, {"model": name})
