@@ -4,7 +4,6 @@ All masks of a small network are enumerated, so a formula has to agree up to rou
 """
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from lindrop.dropout.samplers import (
     characteristic_of,
     dropblock,
     dropout,
-    gaussian_noise,
     overlapping_dropblock,
     seed_keep_as_printed,
     seed_keep_of,
@@ -39,13 +37,8 @@ from lindrop.papers.pal2020.small_net import (
     mean_loss,
     small_net,
 )
-from lindrop.papers.pal2020.synthetic import Noise, synthetic
 
 NODES, BLOCK = 6, 2
-
-CLAIM = "section_3_characteristic"
-DRAWS, DRAWS_AT_ONCE = 1000, 100
-STANDARD_ERRORS = 5
 
 
 def checks(seed: int) -> list[Check]:
@@ -60,7 +53,6 @@ def checks(seed: int) -> list[Check]:
         *_equations(net),
         *_corollary_3_2(net),
         *_e19(),
-        *_characteristic(seed),
     ]
 
 
@@ -201,46 +193,3 @@ def _e11(net: Net) -> Iterator[Check]:
         if masks.shape[1] == nodes:
             mean = _mean_over(net, masks, probabilities)
             yield agree("e11", f"Eqs. 4 and 5 with {of}", formula, mean, form)
-
-
-def _characteristic(seed: int) -> list[Check]:
-    """Checks that laws of masks with the same characteristic matrix have the same objective."""
-    nodes, drawn = np.random.default_rng(seed).spawn(2)
-    return [*_two_sided(small_net(nodes, NODES)), *_sampled(drawn)]
-
-
-def _two_sided(net: Net) -> Iterator[Check]:
-    """Check of masks of zeros and ones against noise with the same C̄.
-
-    The noise takes 2d values, all equally likely.
-    """
-    scheme = overlapping_dropblock(NODES, KEEP, BLOCK)
-    masks, chances = every_mask(scheme)
-    mean = mean_loss(net, net.features, masks / scheme.mean, chances)
-    shifts = np.sqrt(NODES) * np.linalg.cholesky(scheme.characteristic).T
-    noise = np.vstack((1 + shifts, 1 - shifts))
-    other = mean_loss(net, net.features, noise, np.full(len(noise), 1 / len(noise)))
-    yield agree(CLAIM, "loss expected of other noise with the C̄ of overlapping blocks", other, mean)
-
-
-def _sampled(rng: np.random.Generator) -> Iterator[Check]:
-    """Checks of sampled masks and Gaussian noise, at U₀ and V₀ of the synthetic set."""
-    data, *streams = rng.spawn(3)
-    problem = synthetic(data)
-    hidden = problem.v.T @ problem.x
-    scheme = overlapping_dropblock(len(hidden), seed_keep_of(0.5, 5), 5)
-    formula = objective(problem.y, problem.u, hidden, scheme.characteristic)
-    laws: dict[str, Noise] = {
-        "overlapping DropBlock": scheme.noise,
-        "Gaussian noise of its C̄": partial(gaussian_noise, scheme.characteristic),
-    }
-    for (name, noise), stream in zip(laws.items(), streams, strict=True):
-        losses = np.concatenate(
-            [
-                loss(problem.y, problem.u, noise(DRAWS_AT_ONCE, stream)[:, :, None] * hidden)
-                for _ in range(DRAWS // DRAWS_AT_ONCE)
-            ]
-        )
-        error = float(losses.std(ddof=1)) / np.sqrt(DRAWS)
-        what = f"Eq. 14 on the synthetic set: mean of {DRAWS} draws, {name}; 5 standard errors"
-        yield equal(CLAIM, what, losses.mean(), formula, STANDARD_ERRORS * error)
