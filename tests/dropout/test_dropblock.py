@@ -26,7 +26,7 @@ from lindrop.dropout.k_support import (
 )
 from lindrop.dropout.objective import lam_of
 from lindrop.dropout.optimum import optimal_value
-from lindrop.papers.pal2020 import closed_form_errata, references
+from lindrop.papers.pal2020 import references
 from lindrop.papers.pal2020.checks import closed_forms
 
 RNG = np.random.default_rng(0)
@@ -225,7 +225,7 @@ MUTANTS = {
 def test_a_mutant_is_seen(name, checks, monkeypatch):
     """Wrong where it is used, a function makes checks fail that hold."""
     mutant, claims = MUTANTS[name]
-    for module in (closed_forms, closed_form_errata, references):
+    for module in (closed_forms, references):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, mutant)
     monkeypatch.setattr(closed_forms, "PROBLEMS", 40)

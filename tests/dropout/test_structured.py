@@ -20,9 +20,8 @@ from lindrop.dropout.samplers import (
     seed_keep_as_printed,
     seed_keep_of,
 )
-from lindrop.papers.pal2020 import block_masks
 from lindrop.papers.pal2020.checks import dropconnect, schemes
-from lindrop.papers.pal2020.enumeration import every_mask, mean_dropconnect_loss, small_net
+from lindrop.papers.pal2020.small_net import every_mask, mean_dropconnect_loss, small_net
 from lindrop.papers.pal2020.synthetic import Problem, synthetic, train
 
 NODES, KEEP = 6, 0.3
@@ -347,7 +346,7 @@ def test_dropout_too_fails_with_the_mask_as_printed():
 def test_a_wrong_formula_is_seen(name, claims, monkeypatch):
     """A tenth more makes every claim that rests on the formula fail, and no other."""
     before = {(check.claim, check.what) for check in checks_of_masks() if not check.holds}
-    for module in (schemes, block_masks, dropconnect):
+    for module in (schemes, dropconnect):
         if hasattr(module, name):
             monkeypatch.setattr(module, name, a_tenth_more(getattr(module, name)))
     after = {(check.claim, check.what) for check in checks_of_masks() if not check.holds}

@@ -13,9 +13,8 @@ from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.dropout import equalise, optimum
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.optimum import effective_rank, solve
-from lindrop.papers.mianjy2018 import bias, lemma_d3
 from lindrop.papers.mianjy2018.checks import (
-    algorithms,
+    algorithm_3,
     appendix_d,
     autoencoders,
     costs,
@@ -24,7 +23,6 @@ from lindrop.papers.mianjy2018.checks import (
     expectations,
     invariance,
     joint,
-    lemmas,
     networks,
     shrinkage,
 )
@@ -58,7 +56,6 @@ WRONG_AS_PRINTED = {
 
 PARTS = (
     expectations.checks,
-    lemmas.checks,
     invariance.checks,
     equalisation.checks,
     autoencoders.checks,
@@ -211,7 +208,7 @@ def test_a_rotation_that_does_not_equalise_is_seen(monkeypatch):
     assert failing(equalisation.checks(1), PRINTED) >= {"theorem_2_2", "algorithm_2"}
     assert "section_2_bound" in failing(invariance.checks(1), PRINTED)
     assert "theorem_3_3" in failing(networks._theorem_3_3(np.random.default_rng(1)), PRINTED)
-    assert "e8" in failing(algorithms.checks(1), CORRECTED)
+    assert "e8" in failing(algorithm_3.checks(1), CORRECTED)
 
 
 def test_a_wrong_regulariser_is_seen(monkeypatch):
@@ -255,13 +252,14 @@ def test_the_least_path_regulariser_is_found_in_every_family():
     """Of a product of rank one with singular value 3, ψ₂ ≥ 3/√r, whatever spare nodes hold."""
     product = np.zeros((4, 3))
     product[1, 2] = 3
-    least = list(bias.least_path_regularisers(product, 3, np.random.default_rng(1)))
+    least = list(networks.least_path_regularisers(product, 3, np.random.default_rng(1)))
     np.testing.assert_allclose(least, [3**0.5] * 3, rtol=1e-6)
 
 
 def test_weights_that_are_not_balanced_do_not_meet_the_conditions(monkeypatch):
-    monkeypatch.setattr(bias, "random_equalizer", lambda rng: np.eye(bias.NODES))
-    assert failing(bias._contribution_2(np.random.default_rng(1)), CORRECTED) == {"contribution_2"}
+    monkeypatch.setattr(networks, "random_equalizer", lambda rng: np.eye(networks.NODES))
+    found = networks._contribution_2(np.random.default_rng(1))
+    assert failing(found, CORRECTED) == {"contribution_2"}
 
 
 def test_dropout_that_stays_at_a_saddle_is_seen(monkeypatch):
@@ -302,13 +300,13 @@ def test_what_is_not_critical_is_seen_in_the_appendix(monkeypatch):
 
 def test_another_missing_eigenvector_is_seen(monkeypatch):
     """Case 3 with the vectors exchanged: the difference has the other sign."""
-    swapped = lemma_d3._exchange
+    swapped = appendix_d._exchange
 
     def exchanged(of):
         old, new, row = swapped(of)
         return new, old, row
 
-    monkeypatch.setattr(lemma_d3, "_exchange", exchanged)
+    monkeypatch.setattr(appendix_d, "_exchange", exchanged)
     assert "lemma_d3_proof" in failing(appendix_d.checks(1), CORRECTED)
 
 

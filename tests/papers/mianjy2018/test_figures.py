@@ -6,7 +6,7 @@ import pytest
 
 from lindrop.dropout.objective import tied_gradient, tied_objective
 from lindrop.papers.mianjy2018.figures import fig1, fig2
-from lindrop.papers.mianjy2018.landscape import M, optima
+from lindrop.papers.mianjy2018.figures.fig1 import M, optima
 from lindrop.store.curves import read_curves, write_curves
 
 

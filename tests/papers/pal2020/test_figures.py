@@ -6,11 +6,10 @@ import pytest
 
 from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.dropout.dropblock import fixed_objective
-from lindrop.papers.pal2020.factors import mean_factor
 from lindrop.papers.pal2020.figures import dropconnect as on_inputs
 from lindrop.papers.pal2020.figures import fig1, fig3, fig4, fig5, fig6, schemes
 from lindrop.papers.pal2020.synthetic import synthetic
-from lindrop.papers.pal2020.trainings import MORE_KEEPS
+from lindrop.papers.pal2020.trainings import MORE_KEEPS, mean_factor
 
 SEED, ITERATIONS = 4, 2000
 

@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 
 from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.dropout.dynamics.modes import Mode
-from lindrop.papers.pretorius2018 import as_printed, paths, trainings, updates
+from lindrop.papers.pretorius2018 import as_printed, flows, trainings
 from lindrop.papers.pretorius2018.checks import (
     decaying_paths,
     fixed_points,
@@ -131,9 +131,9 @@ def test_other_updates_than_the_losses_descend_by_are_seen(monkeypatch, module, 
 
 def test_another_strength_in_the_matrix_is_seen():
     rng = np.random.default_rng
-    right = updates.less_matrix_slopes(as_printed.noisy_updates, rng(1), 0.3, 0.0)
+    right = flows.less_matrix_slopes(as_printed.noisy_updates, rng(1), 0.3, 0.0)
     assert np.abs(right).max() < 1e-12
-    decaying = updates.less_matrix_slopes(as_printed.noisy_updates, rng(1), 0.3, 0.1)
+    decaying = flows.less_matrix_slopes(as_printed.noisy_updates, rng(1), 0.3, 0.1)
     assert np.abs(decaying).max() > 0.01
 
 
@@ -146,12 +146,12 @@ def test_weights_of_the_other_branch_are_seen(monkeypatch):
 
 @pytest.mark.parametrize("strength", ["eps", "decay"])
 def test_a_closed_form_of_another_mode_is_seen(monkeypatch, strength):
-    right = paths.trajectory
+    right = flows.trajectory
 
     def other(mode, w1, w2, t):
         return right(mode._replace(**{strength: 1.001 * getattr(mode, strength)}), w1, w2, t)
 
-    monkeypatch.setattr(paths, "trajectory", other)
+    monkeypatch.setattr(flows, "trajectory", other)
     noisy, decaying = noisy_paths.checks(1), decaying_paths.checks(1)
     wrong = words_of_failing([*noisy, *decaying])
     assert any(("Bessel" if strength == "decay" else "stable form") in what for what in wrong)
@@ -228,7 +228,7 @@ def test_the_printed_form_of_section_b_fails_late_where_the_stable_one_does_not(
     mode, late = Mode(1.0, eps=1.0), np.array([1000.0])
     with np.errstate(all="ignore"):
         assert np.isnan(as_printed.hyperbolic_trajectory(mode, 0.4, 1.1, late)).all()
-    w1, w2 = paths.trajectory(mode, 0.4, 1.1, late)
+    w1, w2 = flows.trajectory(mode, 0.4, 1.1, late)
     assert (w1 * w2).item() == pytest.approx(0.5, rel=1e-12)
 
 

@@ -21,11 +21,11 @@ from lindrop.papers.steck2020.datasets import (
     published_sets,
     shared_entries,
 )
+from lindrop.papers.steck2020.figures.fig1_center import cosine_checks
 from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
-from lindrop.papers.steck2020.similarity import cosine_checks
-from lindrop.papers.steck2020.table1_checks import ROWS, table1_checks
+from lindrop.papers.steck2020.section_6 import ROWS, table1_checks
 from lindrop.ranking.metrics import METRICS
 from support.checks import checks_of, claims_of
 from support.repository import REPOSITORY

@@ -21,9 +21,7 @@ from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
 from lindrop.papers.steck2020.figures import admm, fig1_left
 from lindrop.papers.steck2020.figures.admm import Comparison
-from lindrop.papers.steck2020.figures.fig1_left import curves
-from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
-from lindrop.papers.steck2020.similarity import (
+from lindrop.papers.steck2020.figures.fig1_center import (
     BALANCED,
     DENSE_ITEMS,
     PUBLISHED,

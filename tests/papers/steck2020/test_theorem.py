@@ -7,7 +7,7 @@ import pytest
 
 from lindrop.models.full_rank import emphasised_matrix
 from lindrop.papers.steck2020.figures.theorem import draw
-from lindrop.papers.steck2020.theorem import (
+from lindrop.papers.steck2020.sampling import (
     correlated_sample,
     deep_dropout_objective_exact,
     deep_dropout_objective_printed,
