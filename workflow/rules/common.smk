@@ -1,4 +1,4 @@
-# Functions that the rules share. No rule stands here.
+# The checked configuration, and functions of it that several rules use. This file has no rules.
 import yaml
 from snakemake.logging import logger
 
@@ -28,7 +28,7 @@ if " " in sys.executable:
 try:
     for file in workflow.configfiles:
         duplicate_keys(Path(file).read_text(encoding="utf-8"), str(file))
-    # in place: scripts see the same configuration, defaults included
+    # changed in place, so that scripts see the defaults as well
     config.update(checked(config, load_schema()))
 except UserError as error:
     sys.exit(f"lindrop: error: {error}")
@@ -42,20 +42,21 @@ SYNTHETIC = [
 ]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
-# The figures and tables about the datasets alone.
+# Names of the figures and tables about the datasets, which `snakemake compare` makes.
 COMPARED = ["dataset_long_tails", "steck2020_table1_datasets", "steck2020_table1"]
-# What each paper's target makes, and what only `make deep` does: the papers' rules add to them.
+# Files made by the target of each paper, and those that only `make deep` makes. Filled by the
+# papers' rules.
 PAPER_RESULTS = {paper: [] for paper in PAPERS}
 DEEP_RESULTS = []
 
 
 def one_of(names):
-    """Regular expression of exactly these names (of nothing if there are none)."""
+    """Regular expression that matches these names only; it matches nothing if there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def source(*keys):
-    """Some of a dataset's source, by name, as a function of the wildcards.
+    """Function of the wildcards that returns some keys of a dataset's source.
 
     Names are part of the parameter: Snakemake compares the set of values, and two keys that swap
     their values would look unchanged.
@@ -68,12 +69,12 @@ def source(*keys):
 
 
 def protocol(wildcards):
-    """A dataset's protocol, by name."""
+    """Protocol of a dataset, as configured."""
     return DATASETS[wildcards.dataset]["protocol"]
 
 
 def local_copy(entry, name):
-    """A file on this machine: `path`, else found in `data_dir` or its folder `name`, else None.
+    """File on this machine: `path`, or one found in `data_dir` or its folder `name`; else None.
 
     It is flagged as local, so that no prefix of a module goes before it.
     """
@@ -89,29 +90,29 @@ def local_copy(entry, name):
 
 
 def local_file(name):
-    """A dataset's file on this machine, or None."""
+    """File of a dataset on this machine, or None."""
     return local_copy(DATASETS[name]["source"], name)
 
 
 def download(entry):
-    """Where a download is kept."""
+    """Place of a downloaded file."""
     return DOWNLOAD.format(file=download_name(entry["url"]))
 
 
 def source_file(wildcards):
-    """The dataset's file: local, else to be downloaded."""
+    """File of a dataset: on this machine if it is there, else the place of its download."""
     return local_file(wildcards.dataset) or download(
         DATASETS[wildcards.dataset]["source"]
     )
 
 
 def source_url(wildcards):
-    """The note from where a download came; nothing for a local file."""
+    """File that notes the URL of a download; an empty list for a file on this machine."""
     return [] if local_file(wildcards.dataset) else f"{source_file(wildcards)}.url"
 
 
 def image_files(wildcards):
-    """Every part of a set of images: local, else to be downloaded, with the note from where."""
+    """Files of an image set by part, with the note of its URL for each one that is downloaded."""
     files = {}
     for part, entry in config["images"][wildcards.images].items():
         copy = local_copy(entry, wildcards.images)
@@ -122,9 +123,9 @@ def image_files(wildcards):
 
 
 def deep_metrics():
-    """What `make deep` left, with the fingerprints by which the table leaves out what is outdated.
+    """Metrics that `make deep` made, with fingerprints by which Table 1 leaves out outdated ones.
 
-    No inputs: the default run neither waits for PyTorch nor trains for hours.
+    They are parameters, not inputs: the default run neither needs PyTorch nor trains for hours.
     """
     return {
         file: {
@@ -138,35 +139,35 @@ def deep_metrics():
 
 
 def gram_shards(wildcards):
-    """The parts of X'X that are added up; none where one job counts it all."""
+    """Files of the parts of X'X that are added up; none if one job computes all of it."""
     shards, dataset = config["gram_shards"], wildcards.dataset
     parts = range(shards if shards > 1 else 0)
     return collect(GRAM_SHARD, dataset=dataset, shard=parts, shards=shards)
 
 
 def model_options(model):
-    """A model's grid and solver options; those that it leaves out have none."""
+    """Configured options of a model: its grid and its solver's; empty if there are none."""
     return config["models"].get(model, {})
 
 
 def deep_options(model):
-    """The same, with the number of threads."""
+    """Configured options of a deep model, and its number of threads."""
     return model_options(model) | {"threads": DEEP_THREADS}
 
 
 def points_per_job(model):
-    """One for deep models, whose training resumes from a file of its own."""
+    """Points of a grid in one tuning job; one for deep models, each with its own checkpoint."""
     return 1 if model in DEEP else config["points_per_job"]
 
 
 def points_of(model, chunk):
-    """Which points of the grid a tuning job takes."""
+    """Range of the grid's points that a tuning job takes."""
     n_points = len(grid(model_options(model)))
     return chunks(n_points, points_per_job(model))[chunk]
 
 
 def tuning_chunks(wildcards):
-    """Every tuning job of a model; none where its grid leaves no choice."""
+    """Results of the tuning jobs of a model; none if its grid has a single point."""
     n_points = len(grid(model_options(wildcards.model)))
     n_chunks = len(chunks(n_points, points_per_job(wildcards.model)))
     jobs = range(n_chunks if n_points > 1 else 0)
@@ -174,7 +175,7 @@ def tuning_chunks(wildcards):
 
 
 def networks(activation):
-    """The trained networks of Pretorius 2018 of one activation, on every set of images."""
+    """Files of the networks of Pretorius 2018 with one activation, on every image set."""
     settings = config["pretorius2018"]
     return [
         NETWORK.format(images=images, activation=activation, kind=kind)
@@ -184,38 +185,38 @@ def networks(activation):
 
 
 def paper_settings(paper, names):
-    """Settings by name: of the paper's own section of the configuration, else of the whole."""
+    """Configured values of these names, from the section of a paper or else from the top level."""
     own = config.get(paper, {})
     return {name: own.get(name, config.get(name)) for name in names}
 
 
 def media_files(path, name, category, labels, ends):
-    """The forms of a figure or a table by their ends; the first is the one that a page shows."""
+    """Files of a figure or a table by file ending; the first one is shown on the pages."""
     files = {end: path.format(name=name, end=end) for end in ends}
     shown = {"caption": f"../report/{name}.rst", "category": category, "labels": labels}
     return files | {ends[0]: report(files[ends[0]], **shown)}
 
 
 def figure_files(name, category, **labels):
-    """The files of a figure: for readers, for papers, and its data."""
+    """Files of a figure: png for the pages, pdf for printing, csv with its data."""
     return media_files(FIGURE, name, category, labels, ("png", "pdf", "csv"))
 
 
 def table_files(name, category, **labels):
-    """The files of a table: for readers, for programs, for Markdown and for LaTeX."""
+    """Files of a table: html, csv, Markdown and LaTeX."""
     return media_files(TABLE, name, category, labels, ("html", "csv", "md", "tex"))
 
 
 def checks_of(papers):
-    """The files of checks of these papers, without what only `make deep` computes."""
+    """Files of checks of these papers, without those that only `make deep` makes."""
     files = [str(file) for paper in papers for file in PAPER_RESULTS[paper]]
     return [file for file in files if file.endswith(".json")]
 
 
 def deep_results(end):
-    """The files with this end that `make deep` left.
+    """Files with this ending that `make deep` made.
 
-    They are no inputs: the default run neither waits for PyTorch nor trains for hours.
+    They are parameters, not inputs: the default run neither needs PyTorch nor trains for hours.
     """
     files = [real(file) for file in DEEP_RESULTS if file.endswith(end)]
     return [file for file in files if Path(file).exists()]
@@ -230,7 +231,7 @@ def on_page(page, file):
 
 
 def reported():
-    """The figures and tables of Snakemake's report, with their labels, in the order of the rules."""
+    """Figures and tables of the report by file, with their labels, in the order of the rules."""
     return {
         file: ": ".join(file.flags["report"].labels.values())
         for own in vars(rules)["_rules"].values()
@@ -240,16 +241,16 @@ def reported():
 
 
 def repeat_errors():
-    """Say the errors of this run's jobs once more: Snakemake buries them.
+    """Repeat the errors of this run's jobs at its end, where a user looks for them.
 
-    By its own logger, so that they come after all that it says of the same failures.
+    Snakemake's own logger prints them after everything it says about the same failures.
     """
     for log, message in errors_of_run().items():
         logger.error(f"lindrop: error: {message} (log: {log})")
 
 
 def tell_results():
-    """At the end of a run: how many claims hold where all were asked, and where the pages are.
+    """Print where the pages are at the end of a run, and the number of claims that hold.
 
     `make` says this itself, as Snakemake calls no handler where nothing was to be done.
     """

@@ -1,4 +1,4 @@
-# From published archives, own tables or the generator to the split that every model is fitted on.
+# Interactions from a published archive, a table of the user or the generator, and their split.
 
 
 wildcard_constraints:
@@ -24,7 +24,7 @@ rule fetch:
         runtime=grows(600),
         disk_mb=lambda wildcards: 10 + DOWNLOADS[wildcards.file].get("bytes", 5e9) / 1e6,
     params:
-        # all that is a reason to download again; what else is known of the file, the script looks up
+        # only the URL, as nothing else is a reason to download again: the script looks up the rest
         url=lambda wildcards: DOWNLOADS[wildcards.file]["url"],
     script:
         "../scripts/fetch.py"

@@ -1,4 +1,4 @@
-# What `make deep` makes with PyTorch: the deep baselines of Table 1, and Figure 2 of Pal 2020.
+# The deep autoencoders of Table 1, which `make deep` tunes and fits with PyTorch.
 
 
 rule tune_deep:

@@ -1,4 +1,4 @@
-# Where this workflow's own files are, whoever uses it and from wherever. No rule stands here.
+# Places of this workflow's own files, also if it is used as a module. This file has no rules.
 import os
 import shutil
 import sys
@@ -10,7 +10,7 @@ from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSource
 
 
 def own_folder(source):
-    """Folder of the repository that holds `source`, the place of an included file of the workflow.
+    """Folder of the repository that contains `source`, an included file of the workflow.
 
     Of a module in a Git repository, Snakemake fetches the files that rules name, one by one, but
     not the library. So the commit is unpacked once into .snakemake/, which jobs of a cluster see as
@@ -51,18 +51,18 @@ def own_folder(source):
 
 
 def own_file(*parts):
-    """A file of this repository as the input of a rule: no prefix of a module goes before it."""
+    """File of this repository as an input, to which a module's prefix is not applied."""
     return local(os.path.relpath(OWN.joinpath(*parts)))
 
 
 def own_files(*parts):
-    """The files of this repository that match a pattern, as the input of a rule."""
+    """Files of this repository that match a pattern, to be used as inputs."""
     folder = OWN.joinpath(*parts[:-1])
     return [own_file(*parts[:-1], file.name) for file in sorted(folder.glob(parts[-1]))]
 
 
 def default_configuration():
-    """The configuration of the folder where Snakemake runs; without one, this repository's."""
+    """config/config.yaml of the working directory, or that of this repository if there is none."""
     here = Path("config", "config.yaml")
     return str(here if here.exists() else OWN / here)
 

@@ -1,4 +1,4 @@
-# Published sets of images, for the experiments that ask for them.
+# Published image sets, read when an experiment needs them.
 
 
 rule read_images:

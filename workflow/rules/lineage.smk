@@ -1,8 +1,9 @@
-# What led to each file: the reason to make it again. No rule stands here.
+# Fingerprints of all that leads to a file, which decide whether it is made again. No rules here.
 #
-# When a job fails, Snakemake deletes what it had made before, but would not miss that beside an older
-# result of a later job. So every job on the way from a file to a result has as a parameter all that
-# led to its output: it is then asked for again, and fails again, until the mistake is mended.
+# When a job fails, Snakemake deletes its old output. If a later result still exists, Snakemake would
+# not ask for the deleted file again, and the failure would be forgotten. Therefore every job has as
+# a parameter a fingerprint of all that leads to its output: the failed job is run again until it
+# succeeds.
 import functools
 import hashlib
 
@@ -20,13 +21,13 @@ ROWS = [
 
 @functools.cache
 def code(script, *modules):
-    """Hash of a script, of the modules that it is told to run, and of the library's code behind both."""
+    """Hash of the code of a script, of modules that it imports by name, and of all they import."""
     return digest([WORKFLOW / "scripts" / script, *modules], WORKFLOW)
 
 
 @functools.cache
 def code_of_model(script, model):
-    """Hash of the code behind a script that fits one model: of no other model's code or row."""
+    """Hash of the code of a script that fits a model, without the code and rows of other models."""
     entry = CATALOGUE[model]
     files = [WORKFLOW / "scripts" / script, entry.module]
     row = entry.ranks.name, sorted(entry.fixed.items()), entry.one_rank, entry.warm
@@ -34,20 +35,20 @@ def code_of_model(script, model):
 
 
 def file_state(file):
-    """What tells that a local file, or one in a local folder, changed; nothing of a download."""
+    """Name, size and time of a local file or of all files in a local folder; empty for a download."""
     files = files_below(Path(file)) if file else []
     return [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in files]
 
 
 def known_source(dataset):
-    """Where a dataset comes from, what is known of it and how it is read; a mirror is no matter."""
+    """Source of a dataset and its local file's state, without mirrors, which change nothing."""
     source = DATASETS[dataset]["source"]
     local = None if dataset in SYNTHETIC else local_file(dataset)
     return {key: source[key] for key in source if key != "mirrors"}, file_state(local)
 
 
 def known_images(images):
-    """Where the parts of a set of images come from, and what is known of them."""
+    """Sources of the parts of an image set and the states of their local files."""
     return {
         part: (
             {key: entry[key] for key in entry if key != "mirrors"},
@@ -59,7 +60,8 @@ def known_images(images):
 
 SEED, RANKS = config["seed"], (config["rank"], *config["ranks"])
 
-# Each stage: those before it, and as a function of the wildcards what is its own, code included.
+# Stages by name: the stages before each, and a function of the wildcards that returns what else
+# decides its output, code included.
 STAGES = {
     "source": ([], lambda dataset, **_: known_source(dataset)),
     "interactions": (
@@ -119,19 +121,19 @@ STAGES = {
 
 @functools.cache
 def lineage(stage, **wildcards):
-    """Fingerprint of all that leads to the output of a stage."""
+    """Fingerprint of everything that decides the output of a stage."""
     before, own = STAGES[stage]
     state = [own(**wildcards), *(lineage(one, **wildcards) for one in before)]
     return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
 
 def led_to(stage):
-    """The lineage of a stage as a parameter of its rule."""
+    """Function of the wildcards that returns the fingerprint of a stage."""
     return lambda wildcards: lineage(stage, **wildcards)
 
 
 def led_to_metrics(models):
-    """Fingerprint of all that leads to the metrics of these models on every dataset."""
+    """Fingerprint of everything that decides the metrics of these models on all datasets."""
     states = [
         lineage("fit", dataset=dataset, model=model)
         for dataset in DATASETS

@@ -1,4 +1,4 @@
-# From the split to X'X, tuned models and their test metrics.
+# X'X of a split, its spectrum, and the tuning, fitting and testing of models.
 
 
 wildcard_constraints:

@@ -1,7 +1,7 @@
-# The figures and checks of every paper in lindrop.papers.catalogue: one rule for each, made in a loop.
+# A rule for each figure, set of checks and target of the papers in lindrop.papers.catalogue.
 #
-# In a loop, only what is evaluated at once belongs to one rule: a function of the wildcards, and
-# the name of a script with a variable in it, would all see the last round's values.
+# In a loop, a function of the wildcards or a script name with a variable would be evaluated after the
+# loop, with the values of its last round. So everything here is evaluated at once.
 
 for paper, figures in PAPERS.items():
     for figure, row in figures.items():

@@ -1,4 +1,4 @@
-# Where each result is. Every path under <results> is written here and nowhere else; no rule stands here.
+# Paths of all results. Every path under <results> is written here and nowhere else.
 DOWNLOAD = "<results>/downloads/{file}"
 SOURCE = "<results>/data/{dataset}/source.json"
 INTERACTIONS = "<results>/data/{dataset}/interactions.h5"
@@ -23,6 +23,6 @@ PAGE = "<results>/report/{page}.html"
 
 
 def real(path, **names):
-    """A path as it is on this machine, with its wildcards filled in."""
+    """Path on this machine, with its wildcards filled in."""
     modified = workflow.modifier.modify_path(str(path))
     return workflow.pathvars.apply(modified).format(**names)

@@ -38,7 +38,7 @@ rule pretorius2018_train:
         "<benchmarks>/pretorius2018_train/{images}.{activation}.{kind}.tsv"
     conda:
         "../../envs/fit.yaml"
-    # networks run side by side on a core each, and do not depend on the number of cores
+    # each network takes one core, so results do not depend on the number of cores
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 15 * input.size_mb),
         runtime=grows(1440),

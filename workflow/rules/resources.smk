@@ -1,28 +1,28 @@
-# What jobs ask for: threads, memory, time and disk. No rule stands here.
+# Threads, memory, time and disk space that jobs request. This file has no rules.
 from dataclasses import dataclass, field
 
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.base.memory import RETRIED, job_megabytes
 from lindrop.models.torch.memory import training_bytes
 
-# Heavy rules take every core: locally, two of them never run (and fill the memory) at once.
+# Heavy rules take every core, so that no two of them fill the memory of a machine at once.
 SMALL_ITEMS = 4000
 CLUSTER = workflow.resource_settings.nodes is not None  # --jobs
-# On a cluster, --cores is what one job takes. Within the job, Snakemake sees the whole node, and Slurm
-# says what is the job's. Where a user starts Snakemake within an allocation, --cores is what counts.
+# On a cluster, --cores is the number for one job. Within the job Snakemake sees the whole node, so the
+# number is taken from Slurm's variable. If a user starts Snakemake in an allocation, --cores counts.
 OF_JOB = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None
 HEAVY = int(OF_JOB or workflow.resource_settings.cores or 8)
 if workflow.remote_exec:
     os.environ[RETRIED] = "with more memory"
-# Tuning takes longest. Begun before the experiments of the papers, it leaves no core without work at
-# the end of a run.
+# Priority of data and models. Tuning takes longest; if it starts before the papers' experiments, no
+# core is idle at the end of a run.
 FIRST = 1
-# The last digits of a deep training depend on their number, so it is not the machine's.
+# Threads of a deep training: a fixed number, since the last digits of its results depend on it.
 DEEP_THREADS = 2
 
 
 def grows(amount):
-    """An amount of memory (MB) or time (minutes) of which every further attempt gets more."""
+    """Function that requests an amount of memory (MB) or time (minutes) times the attempt."""
     return lambda wildcards, attempt: attempt * amount
 
 
@@ -30,7 +30,7 @@ LIGHT = {"mem_mb": grows(1000), "runtime": grows(10), "disk_mb": 20}
 
 
 def text_mb(path):
-    """Size of the text in a file or folder: archives hold about four times what they weigh."""
+    """Megabytes of text in a file or folder; archives are taken to hold four times their size."""
     packed = {".zip": 4, ".gz": 4, ".tgz": 4, ".parquet": 12}
     return sum(
         file.stat().st_size * packed.get(file.suffix.lower(), 1) / 1e6
@@ -39,13 +39,13 @@ def text_mb(path):
 
 
 def generated_rows(wildcards):
-    """Interactions that the generator is asked for."""
+    """Number of interactions that the generator makes for a dataset."""
     asked = DATASETS[wildcards.dataset]["source"]
     return asked["interactions"] or PRESETS[asked["preset"]].interactions
 
 
 def items_of(split):
-    """Items of a split that exists; until then the memory of a job is not known."""
+    """Number of items of a split; an error before it exists, so Snakemake evaluates it later."""
     from lindrop.store.split import read_split_facts  # slow, and often not needed
 
     Path(split).stat()
@@ -53,26 +53,26 @@ def items_of(split):
 
 
 def largest_rank(split):
-    """Of the low-rank models of a split that exists."""
+    """Largest rank of the low-rank models on a split that exists."""
     return min(max([config["rank"], *config["ranks"]]), items_of(split))
 
 
 def gram_mb(wildcards, input, attempt, largest_rank=0, matrices=1):
-    """X'X, what a solver keeps beside it, and the interactions."""
+    """Megabytes for the interactions, X'X and what a solver keeps beside it."""
     split_bytes = Path(input.split).stat().st_size
     items = items_of(input.split)
     return attempt * job_megabytes(split_bytes, items, largest_rank, matrices)
 
 
 def fit_mb(wildcards, input, attempt):
-    """The same with the factors of the largest rank, whether a model has them or not."""
+    """Megabytes for a fit, with factors of the largest rank even if the model has none."""
     model = wildcards.model
     matrices = max(1, CATALOGUE[model].matrices_of(model_options(model)))
     return gram_mb(wildcards, input, attempt, largest_rank(input.split), matrices)
 
 
 def deep_mb(wildcards, input, attempt):
-    """A network with all that trains it, beside PyTorch and the interactions."""
+    """Megabytes for training a network, with PyTorch and the interactions."""
     from lindrop.store.split import read_split_facts  # slow, and often not needed
 
     split_bytes = Path(input.split).stat().st_size
@@ -83,28 +83,28 @@ def deep_mb(wildcards, input, attempt):
 
 
 def deep_disk_mb(wildcards, input):
-    """A checkpoint and the next, or the model."""
+    """Megabytes on disk for two checkpoints, or for the model."""
     return 30 + 2 * deep_mb(wildcards, input, attempt=1)
 
 
 def spectrum_mb(wildcards, input, attempt):
-    """The same with the eigenvectors."""
+    """Megabytes for X'X and its eigenvectors."""
     return gram_mb(wildcards, input, attempt, largest_rank(input.split))
 
 
 def similarity_mb(wildcards, input, attempt):
-    """B of one dataset at a time, and where there are few items X'X in float64."""
+    """Megabytes for B of the largest dataset, and for X'X in float64 if it has few items."""
     largest = max(Path(file).stat().st_size for file in input.full)
     return attempt * (1500 + 2.5e-6 * largest)
 
 
 def matrix_mb(wildcards, input):
-    """X'X, B or every eigenvector on disk, and metrics per user."""
+    """Megabytes on disk for X'X, B or all eigenvectors, with the metrics per user."""
     return 30 + 8 * items_of(input.split) ** 2 / 1e6
 
 
 def most_items(wildcards, input=None):
-    """Of the split where there is one; until then what the configuration says, which none exceeds."""
+    """Number of items of a split or, before it exists, the largest that is possible."""
     if input is not None and Path(input.split).exists():
         return items_of(input.split)
     source = DATASETS[wildcards.dataset]["source"]
@@ -114,27 +114,27 @@ def most_items(wildcards, input=None):
 
 
 def is_small(wildcards, input=None):
-    """Whether fits of a dataset can do with one core each."""
+    """Whether a dataset is so small that each fit takes only one core."""
     return most_items(wildcards, input) <= SMALL_ITEMS
 
 
 def fit_threads(wildcards, input):
-    """Fits of small data run side by side on a core each, others take every core."""
+    """Threads of a fit: one on small data, so that fits run in parallel; else all cores."""
     return 1 if is_small(wildcards, input) else HEAVY
 
 
 def fit_minutes(wildcards, input, points):
-    """An hour for any number of points of a small grid, or for each of a large one."""
+    """Minutes for a tuning job: an hour on small data, else an hour for each point."""
     return 60 if is_small(wildcards, input) else 60 * points
 
 
 def deep_minutes(wildcards, input, attempt):
-    """Days for large data; every attempt goes on where the one before was stopped."""
+    """Minutes for a deep training: days on large data; each attempt resumes the last one."""
     return attempt * (60 if is_small(wildcards, input) else 2880)
 
 
 def on_cluster(group, of=lambda wildcards: True):
-    """Small jobs that a cluster runs as one; without a cluster, none: a dry run would show it.
+    """Group of small jobs that a cluster runs as one job; none without a cluster.
 
     Groups are made before there is a split: of such jobs, the configuration alone decides.
     """
@@ -143,7 +143,7 @@ def on_cluster(group, of=lambda wildcards: True):
 
 @dataclass(frozen=True)
 class Job:
-    """How a figure is made that needs more than its settings: from which results, with how much."""
+    """Inputs and resources of a figure that is made from other results or needs more of the machine."""
 
     input: dict = field(
         default_factory=dict
@@ -157,14 +157,14 @@ class Job:
 
     @property
     def local(self):
-        """Whether a cluster's submitting machine makes it: it only draws what others computed."""
+        """Whether the machine that submits a cluster's jobs draws it: others computed its data."""
         return bool(self.input) and not self.heavy
 
     @property
     def group(self):
-        """The experiments that need no input are one job of a cluster."""
+        """Group of the job: a cluster runs all light experiments without input as one job."""
         return None if self.heavy or self.input else on_cluster("experiments")
 
 
-# By figure, <paper>_<figure>: the papers' own rules say what theirs are made from.
+# Jobs that differ from the default, by figure (<paper>_<figure>). Filled by the papers' rules.
 JOBS = {}

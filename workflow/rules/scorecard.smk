@@ -1,11 +1,11 @@
-# What holds of each paper, claim by claim, from the checks that the other rules computed; the pages.
+# The scorecard and the pages, from the checks that the other rules computed.
 CLAIMS_FILES = {
     paper: own_file("config", "claims", f"{paper}.yaml") for paper in PAPERS
 }
 CLAIMS_SCHEMA = own_file("workflow", "lindrop", "schemas", "claims.schema.yaml")
-# Figures and tables by file: what a reader calls them.
+# Titles of the figures and tables, by file.
 REPORTED = reported()
-# By page: the papers whose claims it shows. The last one is about the user's datasets alone.
+# Papers whose claims each page shows. The last page has none: it compares models on the datasets.
 PAGES = {"index": list(PAPERS), **{paper: [paper] for paper in PAPERS}, "compare": []}
 
 

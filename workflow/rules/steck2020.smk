@@ -1,4 +1,4 @@
-# The tables of Steck 2020, what its figures are made from, and what is asked of them.
+# The tables of Steck 2020, the inputs of its figures, and the checks of its Section 6.
 from lindrop.papers.steck2020.models import FIGURE_MODELS, FITTED
 
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
