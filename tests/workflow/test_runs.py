@@ -360,7 +360,7 @@ def test_the_report_has_every_table_with_its_caption(finished):
     report = finished.path("results/report.html").read_text()
     assert "steck2020_table1_datasets" in report
     assert "steck2020_fig1_left" in report
-    assert "Data-set properties as in the last rows of Table 1" in report
+    assert "Dataset properties as in the last rows of Table 1" in report
 
 
 def test_a_failure_behind_models_stays_a_failure(finished):
