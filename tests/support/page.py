@@ -97,7 +97,12 @@ def a_run(folder):
     titles = {str(file): f"Title of {file.stem}" for file in (*shown, table)}
     return SimpleNamespace(
         input=inputs,
-        params=SimpleNamespace(titles=titles, deep={}, config=yaml.safe_dump(config)),
+        params=SimpleNamespace(
+            titles=titles,
+            deep={},
+            benchmarks=str(results / "benchmarks"),
+            config=yaml.safe_dump(config),
+        ),
         output=[str(results / "report" / "index.html")],
         log=[str(folder / "page.log")],
     )

@@ -97,7 +97,7 @@ def figures_on(page):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_page_of_a_paper_has_its_claims_and_figures_and_no_others(paper, finished):
-    output = finished.ok(f"{RUN_MINE} {paper}")
+    output = finished.ok(f"{RUN_MINE} -- {paper}")
     assert set(rules_run(output)) <= {f"{paper}_page", paper}
     page = finished.path(f"results/report/{paper}.html").read_text()
     assert len(claims_on(page)) == len(claims_of(paper).claims)
@@ -106,7 +106,7 @@ def test_the_page_of_a_paper_has_its_claims_and_figures_and_no_others(paper, fin
 
 
 def test_the_page_of_comparison_has_the_tables_and_no_claims(finished):
-    output = finished.ok(f"{RUN_MINE} compare")
+    output = finished.ok(f"{RUN_MINE} -- compare")
     assert set(rules_run(output)) <= {"compare_page", "compare"}
     page = finished.path("results/report/compare.html").read_text()
     assert not claims_on(page)
@@ -159,7 +159,7 @@ MODELS_TOLD = ["steck2020_experiments", "steck2020_table1", "scorecard", "index_
 SLIM = ["tune", "fit", *MODELS_TOLD]
 ROW = [*SLIM, "steck2020_fig1_left"]  # which takes titles from the catalogue
 SHOWN = [*MODELS_TOLD, "steck2020_fig1_left"]
-FIGURES = ["dae_vs_wdae", "dynamics", "rates", "weight_norms", "checks"]
+FIGURES = ["rates", "checks"]  # of those that import the edited module
 RATES = [*(f"pretorius2018_{name}" for name in FIGURES), "scorecard", "index_page", "all"]
 EDITS = {
     "one model": ("lindrop/models/slim/coordinates.py", "z = 1", SLIM),
@@ -360,7 +360,7 @@ def test_the_report_has_every_table_with_its_caption(finished):
     report = finished.path("results/report.html").read_text()
     assert "steck2020_table1_datasets" in report
     assert "steck2020_fig1_left" in report
-    assert "Data-set properties as in the last rows of Table 1" in report
+    assert "Dataset properties as in the last rows of Table 1" in report
 
 
 def test_a_failure_behind_models_stays_a_failure(finished):
