@@ -192,7 +192,7 @@ def test_decays_that_are_no_equivalents_are_seen(monkeypatch):
         monkeypatch.setattr(module, "equivalents", other)
     assert failing(fixed_points.checks(1), CORRECTED) == {"section_e_equivalent"}
     assert "section_d_same_curve" in failing(rates.checks(1), PRINTED)
-    assert failing(noise_and_decay.checks(), PRINTED) == {"faster_than_decay"}
+    assert failing(noise_and_decay.checks(1), PRINTED) == {"faster_than_decay"}
 
 
 def test_a_noise_that_ignores_less_is_seen(monkeypatch):
@@ -202,7 +202,7 @@ def test_a_noise_that_ignores_less_is_seen(monkeypatch):
         "trajectory",
         lambda mode, *case: right(mode._replace(eps=mode.eps / 2), *case),
     )
-    assert "ignored_directions" in failing(noise_and_decay.checks(), PRINTED)
+    assert "ignored_directions" in failing(noise_and_decay.checks(1), PRINTED)
 
 
 def test_estimates_of_other_modes_are_seen(monkeypatch):
