@@ -303,6 +303,7 @@ def test_receipt_says_what_proved_a_file(tmp_path):
         "bytes": len(DATA),
         "sha256": SHA256,
         "verified_by": "sha256",
+        "checked": ["size stated", "sha256 stated", "md5 stated"],
     }
     assert receipt(path, Expected(md5=MD5))["verified_by"] == "md5"
     assert receipt(path, Expected(bytes=len(DATA)))["verified_by"] is None

@@ -51,7 +51,8 @@ def test_download_verify_and_compare(project, mirror):
 
     project.write("config/mine.yaml", RATINGS % ("paper: ML-20M", f"url: {mirror.url}/ml-20m.zip"))
     project.ok(DESCRIBE)
-    assert rows(project)["ratings"]["source"] == "unverified"
+    label = "unverified (checked: length sent by the server)"
+    assert rows(project)["ratings"]["source"] == label
     assert rows(project)["ratings"]["paper_items"] == ""
 
     counts = f"url: {mirror.url}/ml-20m.zip, rows: 1408, users: 90, items: 60"

@@ -1,5 +1,6 @@
 """Open the text files inside a zip archive, a gzip file, a folder or a plain file."""
 
+import codecs
 import gzip
 import io
 import lzma
@@ -124,7 +125,12 @@ def _single(path: Path) -> Member:
 
 def is_web_page(head: bytes) -> bool:
     """Whether a file that starts with `head` is HTML, as servers send for a missing file."""
-    return head.lstrip().lower().startswith((b"<!doctype html", b"<html"))
+    return (
+        head.removeprefix(codecs.BOM_UTF8)
+        .lstrip()
+        .lower()
+        .startswith((b"<!doctype html", b"<html"))
+    )
 
 
 def is_tar(head: bytes) -> bool:

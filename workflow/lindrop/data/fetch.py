@@ -1,31 +1,28 @@
 """Download published files over an unreliable network and verify them.
 
 A partial download is kept beside its destination and resumed by an HTTP range request; only a file
-with the stated size and checksum gets its final name.
+of the stated size and checksum gets its final name. Where neither is stated, the file must be whole
+by the length that the server sent, and all its parts must be of one version.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import requests
-import urllib3
-
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.data.archives import first_bytes, is_web_page
+from lindrop.data.web import BLOCK_BYTES, Answer, MirrorError, PassingError, Validator, asked
 
-BLOCK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
 ATTEMPTS = 6
 TIMEOUT = (20, 60)  # seconds to wait for the connection, and for the next byte
-WORTH_A_RETRY = {408, 425, 429}
-WEB_PAGE = "a web page instead of the file"
-HEADERS = {"User-Agent": "lindrop", "Accept-Encoding": "identity"}
+WEB_PAGE, EMPTY = "a web page instead of the file", "an empty file"
 
 
 @dataclass(frozen=True)
@@ -40,13 +37,19 @@ class Expected:
         """Name of the stated checksum that proves the file, or None; a size proves nothing."""
         return "sha256" if self.sha256 else "md5" if self.md5 else None
 
+    def stated(self) -> list[str]:
+        """Names of all facts that are stated, for the provenance."""
+        facts = {"size": self.bytes, "sha256": self.sha256, "md5": self.md5}
+        return [f"{name} stated" for name, value in facts.items() if value]
 
-class MirrorError(Exception):
-    """Raised when an address cannot deliver the file; the next address is tried."""
 
+@dataclass(frozen=True)
+class Delivery:
+    """How a file came: from which address, its SHA-256, and what of the server was compared."""
 
-class PassingError(Exception):
-    """Raised for a temporary fault of the network or the server; the download is retried."""
+    address: str
+    sha256: str
+    checked: tuple[str, ...]
 
 
 def fetch(
@@ -54,17 +57,19 @@ def fetch(
     destination: Path,
     expected: Expected,
     sleep: Callable[[float], None] = time.sleep,
-) -> None:
-    """Download the expected file from the first of `urls` that has it, unless it exists already."""
+) -> Delivery | None:
+    """Download the expected file from the first of `urls` that has it, unless it exists already.
+
+    The result tells how it came, or None if it was there already and a checksum proved it.
+    """
     destination.parent.mkdir(parents=True, exist_ok=True)
     if destination.exists() and expected.proof() and mismatch(destination, expected) is None:
         logger.info("%s is there already and as published", destination)
-        return
+        return None
     failures = []
     for url in urls:
         try:
-            _from_mirror(url, destination, expected, sleep)
-            return
+            return _from_mirror(url, destination, expected, sleep)
         except MirrorError as error:
             logger.info("%s failed: %s", url, error)
             failures.append(f"{url}: {error}")
@@ -77,7 +82,7 @@ def fetch(
 
 def _from_mirror(
     url: str, destination: Path, expected: Expected, sleep: Callable[[float], None]
-) -> None:
+) -> Delivery:
     """Download from one address, with retries; MirrorError if it does not deliver the file."""
     part = Partial(destination, url)
     failures, problem, most = 0, "", part.usable(expected)
@@ -88,16 +93,19 @@ def _from_mirror(
             sleep(wait)
         resumed_at = part.usable(expected)
         try:
-            _download(url, part, expected)
+            checked = _download(url, part, expected)
         except PassingError as fault:
             problem, have = str(fault), part.usable(expected)
-            # only more bytes than ever before are progress: a server may start over each time
-            failures, most = (1, have) if have > most else (failures + 1, most)
+            # Only a block more than ever before is progress: a server may start over each time,
+            # or send a byte and hang up.
+            progress = have >= most + BLOCK_BYTES
+            failures, most = (1, have) if progress else (failures + 1, most)
             continue
-        problem = mismatch(part.path, expected) or ""
+        found = checksums(part.path)
+        problem = mismatch(part.path, expected, found) or ""
         if not problem:
             part.finish()
-            return
+            return Delivery(url, found["sha256"], checked)
         part.discard()
         if not resumed_at:  # the whole file came in one go: asking again gives the same
             raise MirrorError(problem)
@@ -116,21 +124,25 @@ class Partial:
 
     def usable(self, expected: Expected) -> int:
         """Number of bytes to resume from; 0 if neither a version nor a checksum can verify them."""
-        if not self.path.exists() or not (self.version() or expected.proof()):
+        validator, total = self.version()
+        if not self.path.exists() or not (validator or expected.proof()):
             return 0
-        return self.path.stat().st_size
+        size = self.path.stat().st_size
+        return size if total is None or size <= total else 0
 
-    def version(self) -> str:
-        """ETag or Last-Modified date that the server sent with these bytes, or an empty string."""
-        return self.label.read_text(encoding="utf-8") if self.label.exists() else ""
+    def version(self) -> tuple[Validator | None, int | None]:
+        """The version of which these bytes are and its length, as far as the server named them."""
+        try:
+            kind, value, total = json.loads(self.label.read_text(encoding="utf-8"))
+        except (OSError, ValueError, TypeError):  # none, or a label that was cut short
+            return None, None
+        return Validator(kind, value) if kind else None, total
 
-    def start(self, response: requests.Response) -> None:
-        """Begin with no bytes and record the version that the response names."""
-        tag = response.headers.get("ETag", "")
-        version = tag if tag and not tag.startswith("W/") else ""
-        version = version or response.headers.get("Last-Modified", "")
-        self.label.write_text(version, encoding="utf-8")
-        self.path.write_bytes(b"")
+    def start(self, answer: Answer) -> None:
+        """Begin with no bytes and record the version that the answer names."""
+        kind, value = answer.validator or (None, None)
+        self.path.write_bytes(b"")  # first: old bytes never pass for those of the new version
+        self.label.write_text(json.dumps([kind, value, answer.total]), encoding="utf-8")
 
     def finish(self) -> None:
         """Give the file its final name and delete partial downloads from other addresses."""
@@ -146,92 +158,76 @@ class Partial:
         self.label.unlink(missing_ok=True)
 
 
-def _download(url: str, part: Partial, expected: Expected) -> None:
-    """Complete the partial file with one request, or raise MirrorError or PassingError."""
+def _download(url: str, part: Partial, expected: Expected) -> tuple[str, ...]:
+    """Complete the partial file with one request and tell what was compared with the server.
+
+    Raises MirrorError or PassingError if the file is not complete then.
+    """
     have = part.usable(expected)
-    headers = dict(HEADERS)
-    if have:
-        headers["Range"] = f"bytes={have}-"
-        if version := part.version():
-            headers["If-Range"] = version
-    try:
-        with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
-            if response.status_code == 416 and _length_of_range(response) == have:
-                return  # complete already: an earlier run was killed just before the rename
-            if response.status_code == 416 or not _continues(response, have):
-                part.discard()
-                raise PassingError("the server cannot continue the partial download")
-            _check_status(response)
-            if response.status_code == 200:
-                part.start(response)
-                have = 0
-            _receive(response, part, have, expected)
-    except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema) as error:
-        raise MirrorError("not a usable address") from error
-    except requests.exceptions.MissingSchema as error:
-        raise MirrorError("the address needs http:// or https://") from error
-    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-        raise PassingError(f"the connection failed ({_cause(error)})") from error
+    validator, total = part.version() if have else (None, None)
+    if have and have == total:  # an earlier run was killed just before the rename
+        return _checked(total, validator)
+    proven = expected.proof() is not None
+    with asked(url, have, validator, timeout=TIMEOUT, proven=proven) as answer:
+        if answer is None and proven and have and total is None:
+            return ()  # perhaps there is no more: the checksum decides
+        if answer is None or (answer.start and total not in (None, answer.total)):
+            part.discard()
+            raise PassingError("the server cannot continue the partial download")
+        _refuse(answer, part, expected)
+        if not answer.start:
+            part.start(answer)
+        _receive(answer, part, expected)
+        return _checked(answer.total, answer.validator if answer.start else None)
 
 
-def _continues(response: requests.Response, have: int) -> bool:
-    """Whether a response can be used: a partial one (status 206) must start at byte `have`."""
-    if response.status_code != 206:
-        return True
-    return response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
+def _checked(length: int | None, validator: Validator | None) -> tuple[str, ...]:
+    """What of the server's was compared, for the provenance; the validator only of several parts."""
+    length_sent = "length sent by the server" if length else "end marked by the server"
+    return (length_sent, f"{validator.kind} of all parts") if validator else (length_sent,)
 
 
-def _length_of_range(response: requests.Response) -> int | None:
-    """Total length of the file in bytes that a Content-Range header states, or None."""
-    length = response.headers.get("Content-Range", "").rpartition("/")[2]
-    return int(length) if length.isdigit() else None
-
-
-def _check_status(response: requests.Response) -> None:
-    """Raise MirrorError or PassingError unless the response is a file."""
-    answer = f"the server answered {response.status_code} {response.reason}"
-    if response.status_code >= 500 or response.status_code in WORTH_A_RETRY:
-        raise PassingError(answer)
-    if response.status_code not in (200, 206):
-        raise MirrorError(answer)
-    if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise MirrorError("the server sent a web page instead of the file")
-
-
-def _receive(response: requests.Response, part: Partial, have: int, expected: Expected) -> None:
-    """Append the body of a response to the partial file; `have` bytes are there already."""
-    length = response.headers.get("Content-Length")
-    total = have + int(length) if length else None
-    if total and expected.bytes and total != expected.bytes:
+def _refuse(answer: Answer, part: Partial, expected: Expected) -> None:
+    """Raise an error before the body is read if it cannot be the file or does not fit."""
+    if answer.total is not None and expected.bytes and answer.total != expected.bytes:
         part.discard()
-        raise MirrorError(f"the server offers {total:,} bytes instead of {expected.bytes:,}")
+        raise MirrorError(f"the server offers {answer.total:,} bytes instead of {expected.bytes:,}")
+    if not (answer.marked_end or expected.bytes or expected.proof()):
+        raise MirrorError(
+            "the server does not say where the file ends, and neither its size nor a checksum is "
+            "stated"
+        )
     free = shutil.disk_usage(part.path.parent).free
-    if total and total - have > free:
+    needed = answer.end - answer.start if answer.end is not None else 0
+    if needed > free:
         raise UserError(
-            f"disk full: {part.destination} needs {total - have:,} bytes more, "
+            f"disk full: {part.destination} needs {needed:,} bytes more, "
             f"{free:,} are free; free some space and rerun"
         )
+
+
+def _receive(answer: Answer, part: Partial, expected: Expected) -> None:
+    """Append the body of an answer to the partial file, which must then be complete."""
+    total = answer.total if answer.total is not None else expected.bytes
     progress = Progress(f"downloading {part.destination.name}", total)
-    progress.resume_at(have)
+    progress.resume_at(answer.start)
     with part.path.open("ab") as file:
-        # not decoded: a gzip archive sent with Content-Encoding must not be unpacked on the way
-        for block in response.raw.stream(BLOCK_BYTES, decode_content=False):
+        for block in answer.blocks():
+            if total is not None and progress.done + len(block) > total:
+                part.discard()
+                raise PassingError(f"the server sent more than {total:,} bytes")
             file.write(block)
             progress.advance(len(block))
     logger.info("%s", progress)
-    if total and progress.done != total:
+    if total is not None and progress.done != total:
         raise PassingError(f"the connection ended after {progress.done:,} of {total:,} bytes")
-
-
-def _cause(error: BaseException) -> str:
-    """Message of the innermost cause of an error, which requests wraps several times."""
-    inner = error.__cause__ or error.__context__
-    return _cause(inner) if inner else " ".join(str(error).split()) or type(error).__name__
 
 
 def mismatch(path: Path, expected: Expected, found: dict[str, str] | None = None) -> str | None:
     """How a file differs from what is published, or None; `found` are its checksums if known."""
     size = path.stat().st_size
+    if size == 0:
+        return EMPTY
     if is_web_page(first_bytes(path)):
         return WEB_PAGE
     if expected.bytes is not None and size != expected.bytes:
@@ -261,26 +257,35 @@ def files_below(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
 
 
-def receipt(path: Path, expected: Expected) -> dict[str, Any]:
-    """Check a file against what is published; return its name, size, SHA-256 and proof.
+def receipt(
+    path: Path, expected: Expected, delivery: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Check a file against what is published and tell its name, size, SHA-256 and what proves it.
 
-    `verified_by` is the checksum that proves the file. A folder has no published checksum; its
-    SHA-256 is that of the names and SHA-256 digests of its files.
+    `verified_by` is the checksum that proves the file, `checked` names all that was compared: facts
+    that are stated in the configuration and, if the file was downloaded, what its server sent
+    (`delivery`, the fields of a Delivery). A folder has no published checksum; its SHA-256 is that
+    of the names and SHA-256 digests of its files.
     """
     digests = {file: checksums(file) for file in files_below(path)}
-    if path.is_file() and (problem := mismatch(path, expected, digests[path])):
-        if problem == WEB_PAGE:
-            raise UserError(f"{path}: {problem}; download it anew and rerun")
+    whole = path.is_file()
+    sha256 = digests[path]["sha256"] if whole else _of_all(path, digests)
+    if whole and (problem := mismatch(path, expected, digests[path])):
+        if problem in (WEB_PAGE, EMPTY):
+            raise UserError(f"{path}: {problem}; replace it and rerun")
         raise UserError(
             f"{path}: {problem}; replace it by the published file, or, if it is meant to differ "
             "(say, the ratings file from inside the archive), set bytes, sha256 and md5 of its "
             "entry to null and it will be labelled unverified"
         )
+    if delivery and delivery["sha256"] != sha256:
+        raise UserError(f"{path}: not what was downloaded; delete it and rerun")
     return {
         "file": path.name,
         "bytes": sum(file.stat().st_size for file in digests),
-        "sha256": digests[path]["sha256"] if path.is_file() else _of_all(path, digests),
-        "verified_by": expected.proof() if path.is_file() else None,
+        "sha256": sha256,
+        "verified_by": expected.proof() if whole else None,
+        "checked": [*(expected.stated() if whole else ()), *(delivery or {}).get("checked", ())],
     }
 
 

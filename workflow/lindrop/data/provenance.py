@@ -27,15 +27,24 @@ def verified_by_counts(
                 f"or another version: replace it, or set {name} of its entry to null"
             )
     by_counts = "counts" if all(value is not None for value in stated.values()) else None
-    return dict(receipt) | {"verified_by": receipt["verified_by"] or by_counts}
+    counted = [f"{name} stated" for name, value in stated.items() if value is not None]
+    return dict(receipt) | {
+        "verified_by": receipt["verified_by"] or by_counts,
+        "checked": [*receipt["checked"], *counted],
+    }
 
 
 def check_label(source: Mapping[str, Any]) -> str:
-    """Label of a data file in tables: synthetic, unverified, or verified by its proof."""
+    """Label of a data file in tables: synthetic, verified by its proof, or unverified.
+
+    An unverified file is labelled with what was compared, though that does not prove it.
+    """
     if source["format"] == "synthetic":
         return "synthetic"
-    proof = source["verified_by"]
-    return f"verified by {proof}" if proof else "unverified"
+    if source["verified_by"]:
+        return f"verified by {source['verified_by']}"
+    checked = source.get("checked")
+    return f"unverified (checked: {', '.join(checked)})" if checked else "unverified"
 
 
 def dataset_row(

@@ -1,4 +1,8 @@
-"""Read and write source.json: the receipt of a dataset's file, made by data.fetch.receipt."""
+"""Read and write what is known of a file: the note of its download, and its receipt.
+
+<file>.url   beside a download: its address in the configuration, then how it came (JSON)
+source.json  the receipt of a dataset's file, made by data.fetch.receipt
+"""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from lindrop.base.atomic import atomic
+
+
+def write_note(path: str | Path, url: str, delivery: Mapping[str, Any] | None) -> None:
+    """Write the note of a download; `delivery` is None if a checksum proved an earlier file."""
+    came = [json.dumps(delivery, sort_keys=True)] if delivery else []
+    with atomic(path) as partial:
+        partial.write_text("\n".join([url, *came]) + "\n", encoding="utf-8")
+
+
+def read_note(path: str | Path) -> dict[str, Any] | None:
+    """How a file came, the fields of a data.fetch.Delivery, or None if its note does not tell."""
+    _, _, came = Path(path).read_text(encoding="utf-8").partition("\n")
+    delivery: dict[str, Any] | None = json.loads(came) if came.strip() else None
+    return delivery
 
 
 def write_receipt(path: str | Path, receipt: Mapping[str, Any]) -> None:
