@@ -182,7 +182,10 @@ def _download(url: str, part: Partial, expected: Expected) -> tuple[str, ...]:
 
 
 def _checked(length: int | None, validator: Validator | None) -> tuple[str, ...]:
-    """What of the server's was compared, for the provenance; the validator only of several parts."""
+    """What the file was compared with, of all that its server sent.
+
+    The validator counts only if the file came in several parts: they are of one version then.
+    """
     length_sent = "length sent by the server" if length else "end marked by the server"
     return (length_sent, f"{validator.kind} of all parts") if validator else (length_sent,)
 

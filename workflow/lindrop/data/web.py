@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urljoin
@@ -21,6 +22,7 @@ BLOCK_BYTES = 1 << 16  # read at once; a slower server is given up: BLOCK_BYTES 
 BLOCK_SECONDS = 60.0
 HEAD_SECONDS = 120.0  # for the connection and the header lines of an answer
 REDIRECTS = 10
+LONGEST_MESSAGE = 300
 WORTH_A_RETRY = {408, 425, 429}
 MOVED = {301, 302, 303, 307, 308}
 # identity: the bytes of the published file, not a compressed copy of them
@@ -33,11 +35,19 @@ WEB_PAGES = ("text/html", "application/xhtml")
 T = TypeVar("T")
 
 
-class MirrorError(Exception):
+class ServerError(Exception):
+    """An error whose message may quote a server: it is cut to one short line of plain text."""
+
+    def __init__(self, message: str):
+        line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+        super().__init__(line if len(line) <= LONGEST_MESSAGE else f"{line[:LONGEST_MESSAGE]}…")
+
+
+class MirrorError(ServerError):
     """Raised when an address cannot deliver the file; the next address is tried."""
 
 
-class PassingError(Exception):
+class PassingError(ServerError):
     """Raised for a temporary fault of the network or the server; the download is retried."""
 
 
@@ -115,10 +125,11 @@ def _followed(url: str, headers: dict[str, str], timeout: Any, proven: bool) -> 
     """The response at the end of all redirects, of which only the header lines were read."""
     session = _Session()
     for _ in range(REDIRECTS + 1):
+        ask = partial(session.get, url, headers=headers, stream=True, timeout=timeout)
         with connection_errors():
             response = within(
                 HEAD_SECONDS,
-                lambda: session.get(url, headers=headers, stream=True, timeout=timeout),
+                ask,
                 lambda: None,
                 f"no answer within {HEAD_SECONDS:.0f} s",
             )
@@ -150,8 +161,7 @@ def _is_https(url: str) -> bool:
 
 def _check_status(response: requests.Response) -> None:
     """Raise MirrorError or PassingError unless the response carries a file."""
-    reason = " ".join(str(response.reason or "").split())
-    answer = f"the server answered {response.status_code} {reason}".rstrip()
+    answer = f"the server answered {response.status_code} {response.reason or ''}"
     if response.status_code >= 500 or response.status_code in WORTH_A_RETRY:
         raise PassingError(answer)
     if response.status_code not in (200, 206):
@@ -191,7 +201,7 @@ def content_length(response: requests.Response) -> int | None:
     if text is None or _is_chunked(response):
         return None
     if not WHOLE_NUMBER.fullmatch(text.strip()):
-        raise PassingError(f"the server sent a wrong length: {' '.join(text.split())[:40]!r}")
+        raise PassingError(f"the server sent a wrong length: {text[:40]!r}")
     return int(text)
 
 
@@ -233,7 +243,7 @@ def connection_errors() -> Iterator[None]:
 def _cause(error: BaseException) -> str:
     """Message of the innermost cause of an error, which requests wraps several times."""
     inner = error.__cause__ or error.__context__
-    return _cause(inner) if inner else " ".join(str(error).split()) or type(error).__name__
+    return _cause(inner) if inner else str(error) or type(error).__name__
 
 
 def within(seconds: float, call: Callable[[], T], give_up: Callable[[], None], problem: str) -> T:

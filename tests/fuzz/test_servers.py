@@ -1,0 +1,569 @@
+"""Downloads from servers that misbehave at random, by scripts made from a seed.
+
+After every download the file must be one that the server has, whole, or there must be one line of
+error and no file. A minute with the same seeds each time; with LINDROP_FUZZ_SECONDS=3600 new seeds
+for an hour, LINDROP_FUZZ_SEED=17 repeats one.
+
+What nobody can notice is not asked for: a server that sends wrong bytes in a consistent way (see
+LIES and SHORT_LIES) is used only if a checksum, or at least a size, is stated.
+"""
+
+import contextlib
+import hashlib
+import os
+import random
+import socket
+import threading
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from lindrop.base.errors import UserError
+from lindrop.data import web
+from lindrop.data.fetch import Expected, fetch
+
+SEEDS, CHUNK = 480, 40
+SECONDS = float(os.environ.get("LINDROP_FUZZ_SECONDS", 0))
+ONE_SEED = os.environ.get("LINDROP_FUZZ_SEED")
+PATIENCE = 90  # seconds after which a download counts as hanging
+PAGE = b"<!DOCTYPE html>\n<html><body>Sorry, we moved.</body></html>"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+HONEST = ["honest"]
+CUTS = ["cut", "cut at once", "reset", "long body", "kept open", "no answer"]
+RANGES = [
+    "no ranges",
+    "unasked 206",
+    "short range",
+    "wrong start",
+    "wrong total",
+    "total unknown",
+    "no Content-Range",
+    "garbled Content-Range",
+    "multipart",
+    "other ETag",
+    "no validator",
+    "If-Range ignored",
+    "416",
+    "416 of the cut length",
+    "416 without a length",
+    "range too long",
+]
+LENGTHS = ["bad length", "two lengths", "too long", "no length", "no length, cut"]
+CHUNKS = ["chunked", "chunked, cut", "bad chunk size", "chunked twice", "gzip, chunked"]
+STATUSES = ["error status", "odd status", "bad status line", "early hints"]
+PAGES = ["page", "PAGE", "page without a type", "page after a mark", "empty"]
+REDIRECTS = ["redirect", "redirect chain", "redirect loop", "redirect astray", "redirect drips"]
+SLOW = ["drip", "drip head", "drip chunks", "silence"]
+HEADERS = ["many headers", "long header", "folded ETag", "odd ETag", "odd date", "encoded"]
+SHORT_LIES = ["short but consistent", "short chunks", "empty and consistent"]
+LIES = ["wrong bytes", "same ETag, other bytes", "whole body as a part", "flipped head"]
+GROUPS = [CUTS, RANGES, LENGTHS, CHUNKS, STATUSES, PAGES, REDIRECTS, HEADERS]
+
+
+class Server:
+    """A server for one case: `script` holds the faults of the next requests, then it is honest."""
+
+    def __init__(self, rng, level):
+        self.rng, self.level, self.script = rng, level, []
+        self.names = rng.choice(["ETag", "ETag", "weak ETag", "date", "young date", "both", ""])
+        self.changes = rng.choice([0.0, 0.0, 0.15, 0.5])  # how often the file changes
+        size = rng.choice([1, 37, 1000, 70_000, 200_000, 400_000])
+        self.files = [rng.randbytes(size) for _ in range(2)]
+        if rng.random() < 0.5:
+            self.files[1] = self.files[0] + self.files[1][: rng.randint(1, size)]
+        self.version, self.faults, self.stopped = 0, Counter(), threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.lock = threading.Lock()
+
+    def __enter__(self):
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *error):
+        self.stopped.set()
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def url(self, mirror=0):
+        return f"http://127.0.0.1:{self.port}/{mirror}/file.zip"
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(20)
+            head = b""
+            while b"\r\n\r\n" not in head:
+                received = connection.recv(65536)
+                if not received:
+                    return
+                head += received
+            with self.lock:
+                pieces = self.answer(head.decode("latin-1"))
+            for piece in pieces:
+                if isinstance(piece, bytes):
+                    connection.sendall(piece)
+                elif piece == "reset":
+                    linger = b"\1\0\0\0\0\0\0\0"
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                elif self.stopped.wait(piece):
+                    return
+
+    def validators(self):
+        tag, hours = f"v{self.version}", self.version
+        weak = "W/" if self.names == "weak ETag" else ""
+        tags = [f'ETag: {weak}"{"same" if weak else tag}"'] if "ETag" in self.names else []
+        age = timedelta(hours=10 - hours) if self.names != "young date" else timedelta()
+        date = [f"Last-Modified: {format_datetime(NOW - age, usegmt=True)}"]
+        date = date if self.names in ("date", "young date", "both") else []
+        tags = tags or ([f'ETag: "{tag}"'] if self.names == "both" else [])
+        return [*tags, *date, f"Date: {format_datetime(NOW, usegmt=True)}"]
+
+    def answer(self, request):
+        """The pieces of an answer: bytes to send, and seconds to wait in between."""
+        rng = self.rng
+        path = request.split(" ")[1]
+        fields = dict(line.split(": ", 1) for line in request.split("\r\n")[1:] if ": " in line)
+        fault = self.script.pop(0) if self.script else "honest"
+        self.faults[fault] += 1
+        if fault != "honest" and rng.random() < self.changes:
+            self.version = 1 - self.version
+        data, named = self.files[self.version], self.validators()
+        start = int(fields["Range"].removeprefix("bytes=").rstrip("-")) if "Range" in fields else 0
+        same = "If-Range" not in fields or any(
+            line.endswith(f": {fields['If-Range']}") for line in named
+        )
+        if fault == "same ETag, other bytes":
+            data = self.files[1 - self.version]
+        if fault == "wrong bytes":
+            data = bytes([data[0] ^ 1]) + data[1:]
+        ranged = start and (same or fault == "If-Range ignored") and fault != "no ranges"
+        if "/hop/" in path:
+            return self.hop(path)
+        if ranged and start >= len(data):
+            return [reply(416, [*named, f"Content-Range: bytes */{len(data)}"])]
+        status, body, first = (206, data[start:], start) if ranged else (200, data, 0)
+        where = f"bytes {first}-{len(data) - 1}/{len(data)}"
+        if fault in FAULTS:
+            return FAULTS[fault](self, status, body, first, len(data), named)
+        if fault in ("honest", "no ranges", "wrong bytes", "same ETag, other bytes") or (
+            fault == "If-Range ignored"
+        ):
+            lines = [*named, f"Content-Length: {len(body)}", "Content-Type: application/zip"]
+            lines += [f"Content-Range: {where}"] if status == 206 else []
+            return [reply(status, lines), body]
+        raise AssertionError(fault)
+
+    def hop(self, path):
+        left = int(path.split("/")[2])
+        target = f"/hop/{left - 1}/file.zip" if left > 1 else "/0/file.zip"
+        if left == 1:
+            self.script.insert(0, "honest")
+        return [reply(302, [f"Location: {target}", "Content-Length: 0"])]
+
+
+def reply(status, lines, reason="Some Reason"):
+    text = "\r\n".join([f"HTTP/1.1 {status} {reason}", *lines, "Connection: close"])
+    return f"{text}\r\n\r\n".encode("latin-1")
+
+
+FAULTS = {}
+
+
+def fault(*names):
+    """Register a function of (server, status, body, first, total, validators) under its names."""
+
+    def register(function):
+        for name in names:
+            FAULTS[name] = lambda *args, name=name: function(name, *args)
+        return function
+
+    return register
+
+
+def usual(status, body, first, total, named):
+    lines = [*named, f"Content-Length: {len(body)}", "Content-Type: application/zip"]
+    if status == 206:
+        lines.append(f"Content-Range: bytes {first}-{first + len(body) - 1}/{total}")
+    return lines
+
+
+@fault(*CUTS)
+def cut(name, server, status, body, first, total, named):
+    rng, head = server.rng, reply(status, usual(status, body, first, total, named))
+    part = body[: rng.randrange(len(body) + 1)]
+    if name == "no answer":
+        return []
+    if name == "long body":
+        return [head, body, rng.randbytes(5000)]
+    if name == "kept open":
+        return [head, body, 3]
+    if name == "cut at once":
+        return [head[: rng.randrange(len(head))]]
+    return [head, part, *(["reset"] if name == "reset" else [])]
+
+
+@fault(*(name for name in RANGES if name not in ("no ranges", "If-Range ignored")))
+def ranges(name, server, status, body, first, total, named):
+    rng = server.rng
+    if name == "416":
+        return [reply(416, [*named, f"Content-Range: bytes */{rng.choice([0, 1, total])}"])]
+    if name == "416 of the cut length":
+        return [reply(416, [*named, f"Content-Range: bytes */{first}"])]
+    if name == "416 without a length":
+        return [reply(416, named)]
+    if status == 200 and name != "unasked 206":
+        part = body[: rng.randrange(len(body) + 1)]  # to be asked for a range next
+        return [reply(status, usual(status, body, first, total, named)), part]
+    last = first + len(body) - 1
+    where = f"Content-Range: bytes {first}-{last}/{total}"
+    length = f"Content-Length: {len(body)}"
+    if name == "unasked 206":
+        if status == 206:
+            return [reply(200, usual(200, body, 0, total, named)), body[: len(body) // 2]]
+        begin = rng.randrange(total)
+        return [
+            reply(206, [*named, f"Content-Range: bytes {begin}-{total - 1}/{total}"]),
+            body[begin:],
+        ]
+    if name == "short range":
+        body = body[: rng.randint(1, len(body))]
+        where = f"Content-Range: bytes {first}-{first + len(body) - 1}/{total}"
+        length = f"Content-Length: {len(body)}"
+    if name == "wrong start":
+        begin = rng.choice([0, max(first - 1, 0), first + 1])
+        where = f"Content-Range: bytes {begin}-{last}/{total}"
+    if name == "wrong total":
+        where = f"Content-Range: bytes {first}-{last}/{total + rng.choice([-1, 1, 1000])}"
+    if name == "total unknown":
+        where = f"Content-Range: bytes {first}-{last}/*"
+    if name == "range too long":
+        where = f"Content-Range: bytes {first}-{last + 7}/{total}"
+    if name == "no Content-Range":
+        where = "X-Nothing: here"
+    if name == "garbled Content-Range":
+        garbled = [
+            "",
+            "bytes",
+            "bytes -5/7",
+            "octets 0-1/2",
+            "bytes 1_0-2/3",
+            "b" * 3000,
+            "bytes ٣-٤/٥",
+        ]
+        where = f"Content-Range: {rng.choice(garbled)}".encode().decode("latin-1")
+    if name == "multipart":
+        part = b"--x\r\n" + where.encode() + b"\r\n\r\n" + body + b"\r\n--x--\r\n"
+        kind = "Content-Type: multipart/byteranges; boundary=x"
+        return [reply(206, [*named, kind, f"Content-Length: {len(part)}"]), part]
+    if name == "other ETag":
+        named = ['ETag: "other"', f"Last-Modified: {format_datetime(NOW, usegmt=True)}"]
+    if name == "no validator":
+        named = []
+    return [reply(206, [*named, where, length]), body]
+
+
+@fault(*LENGTHS)
+def lengths(name, server, status, body, first, total, named):
+    rng = server.rng
+    lines = [x for x in usual(status, body, first, total, named) if "Content-Length" not in x]
+    n = len(body)
+    if name == "bad length":
+        values = ["abc", "-5", "", f"+{n}x", f"{n},{n + 1}", "9" * 5000, f"{n}_0", "0x10", f"{n}.0"]
+        lines.append(f"Content-Length: {rng.choice(values)}")
+    if name == "two lengths":
+        lines += [f"Content-Length: {n}", f"Content-Length: {n + rng.choice([-1, 1])}"]
+    if name == "too long":
+        lines.append(f"Content-Length: {n + rng.choice([1, 70_000, 10**12, 10**17])}")
+    if name == "no length, cut":
+        body = body[: rng.randrange(n + 1)]
+    return [reply(status, lines), body]
+
+
+def chunked(body, rng):
+    at, pieces = 0, []
+    while at < len(body):
+        piece = body[at : at + rng.choice([1000, 65536, 10**6])]
+        pieces.append(f"{len(piece):x}{rng.choice(['', ';a=b'])}\r\n".encode() + piece + b"\r\n")
+        at += len(piece)
+    return [*pieces, b"0\r\n", b"\r\n"]
+
+
+@fault(*CHUNKS, "drip chunks", "short chunks")
+def chunks(name, server, status, body, first, total, named):
+    rng = server.rng
+    lines = [x for x in usual(status, body, first, total, named) if "Content-Length" not in x]
+    coding = {"chunked twice": "chunked, chunked", "gzip, chunked": "gzip, chunked"}
+    head = reply(status, [*lines, f"Transfer-Encoding: {coding.get(name, 'chunked')}"])
+    if name == "short chunks":
+        body = body[: rng.randrange(len(body))]
+    pieces = chunked(body, rng)
+    if name == "chunked, cut":
+        whole = b"".join(pieces)
+        pieces = [whole[: rng.randrange(len(whole) - 4)]]
+    if name == "bad chunk size":
+        bad = [b"-5\r\n", b"zz\r\n", b"\r\n", b"f" * 70_000, b"7fffffffffffffff\r\n", b"1_0\r\n"]
+        pieces.insert(rng.randrange(len(pieces) - 1), rng.choice(bad))
+    if name == "drip chunks":
+        pieces = [x for byte in body[:60] for x in (b"1\r\n%c\r\n" % byte, 0.05)]
+        pieces += [x for _ in range(60) for x in (b"0", 0.05)]
+    return [head, *pieces]
+
+
+@fault(*STATUSES)
+def statuses(name, server, status, body, first, total, named):
+    rng, lines = server.rng, usual(status, body, first, total, named)
+    if name == "error status":
+        code = rng.choice([400, 401, 403, 404, 408, 410, 416, 425, 429, 500, 502, 503, 504])
+        page = ["Content-Type: text/html", f"Content-Length: {len(PAGE)}"]
+        return [reply(code, page, rng.choice(["Gone", "", "\tOdd \x01 reason", "é" * 200])), PAGE]
+    if name == "odd status":
+        return [reply(rng.choice([201, 203, 204, 205, 207, 300, 304, 305, 600, 999]), lines), body]
+    if name == "early hints":
+        early = rng.choice([b"100 Continue", b"102 Wait", b"103 Hints"])
+        return [b"HTTP/1.1 " + early + b"\r\n\r\n", reply(status, lines), body]
+    start = [b"ICY 200 OK", b"HTTP/1.1 abc OK", b"HTTP/1.1", b"", b"\0\xff", b"HTTP/1.1 99 X", b"2"]
+    rest = reply(status, lines).partition(b"\r\n")[2]
+    return [rng.choice(start) + b"\r\n" + rest, body]
+
+
+@fault(*PAGES)
+def pages(name, server, status, body, first, total, named):
+    page = b"\xef\xbb\xbf" + PAGE if name == "page after a mark" else PAGE
+    kind = {"page": "text/html", "PAGE": " Text/HTML; Charset=X"}.get(name, "application/zip")
+    page = b"" if name == "empty" else page
+    return [reply(200, [*named, f"Content-Type: {kind}", f"Content-Length: {len(page)}"]), page]
+
+
+ASTRAY = [
+    "http://[",
+    "http://",
+    "//",
+    "?",
+    "",
+    "ftp://x/y",
+    "file:///etc/passwd",
+    "http://127.0.0.1:1/x",
+    "http://127.0.0.1:99999/",
+    "http://a..b/",
+    "http://\x80/",
+    "http://%zz@:x/",
+]
+
+
+@fault(*REDIRECTS)
+def redirects(name, server, status, body, first, total, named):
+    rng = server.rng
+    code = rng.choice([301, 302, 303, 307, 308])
+    places = {
+        "redirect": f"/hop/{rng.randint(1, 8)}/file.zip",
+        "redirect chain": "/hop/40/file.zip",
+        "redirect loop": "/0/file.zip",
+        "redirect drips": f"/hop/{rng.randint(1, 3)}/file.zip",
+        "redirect astray": rng.choice(ASTRAY),
+    }
+    if name == "redirect loop":
+        server.script[:0] = ["redirect loop"] * rng.choice([3, 30])
+    head = [f"Location: {places[name]}"]
+    if name == "redirect drips":
+        drip = [x for _ in range(60) for x in (b"x", 0.05)]
+        return [reply(code, [*head, "Content-Length: 100000"]), *drip]
+    return [reply(code, [*head, "Content-Length: 0"])]
+
+
+@fault("drip", "drip head", "silence")
+def slow(name, server, status, body, first, total, named):
+    head = reply(status, usual(status, body, first, total, named))
+    if name == "silence":
+        return [head[: server.rng.choice([0, 20, len(head)])], 3]
+    if name == "drip":
+        return [head, *(x for byte in body[:60] for x in (bytes([byte]), 0.05))]
+    return [x for byte in head[:60] for x in (bytes([byte]), 0.05)]
+
+
+@fault(*HEADERS)
+def headers(name, server, status, body, first, total, named):
+    rng, lines = server.rng, usual(status, body, first, total, named)
+    if name == "many headers":
+        lines += [f"X-{k}: {k}" for k in range(rng.choice([50, 500]))]
+    if name == "long header":
+        lines.append("X-Long: " + "x" * rng.choice([60_000, 70_000, 300_000]))
+    if name == "folded ETag":
+        lines = ['ETag: "a\r\n b"', *lines]
+    if name == "odd ETag":
+        lines = [
+            rng.choice(["ETag: \x80\xff", "ETag: ", "ETag: W/", "ETag: *", "no colon"]),
+            *lines,
+        ]
+    if name == "odd date":
+        dates = ["0", "Mon, 99 Foo 2020", "Thu, 01 Jan 99999 00:00:00 GMT", "\xff" * 30, "1" * 400]
+        lines = [f"Last-Modified: {rng.choice(dates)}", *lines]
+    if name == "encoded":
+        lines.append(f"Content-Encoding: {rng.choice(['gzip', 'x-gzip', 'br', 'odd', 'deflate'])}")
+    # half of them are cut, so that what they name is used to resume
+    return [reply(status, lines), body if rng.random() < 0.5 else body[: len(body) // 2]]
+
+
+@fault("short but consistent", "empty and consistent", "whole body as a part", "flipped head")
+def lies(name, server, status, body, first, total, named):
+    rng = server.rng
+    if name == "flipped head":
+        head = bytearray(reply(status, usual(status, body, first, total, named)))
+        for _ in range(rng.choice([1, 1, 1, 5, 50])):
+            head[rng.randrange(len(head))] = rng.randrange(256)
+        return [bytes(head), body]
+    if name == "whole body as a part":
+        body = server.files[server.version][: len(body)]
+        return [reply(status, usual(status, body, first, total, named)), body]
+    body = b"" if name == "empty and consistent" else body[: rng.randrange(len(body))]
+    return [reply(200, usual(200, body, 0, len(body), named)), body]
+
+
+def make_script(rng, level):
+    """Faults of the next requests: of all kinds, or many of one kind."""
+    groups = [*GROUPS, HONEST, *([SLOW] if rng.random() < 0.1 else [])]
+    groups += {"checksum": [LIES, SHORT_LIES], "size": [SHORT_LIES]}.get(level, [])
+    if rng.random() < 0.4:
+        groups = [rng.choice(groups), ["cut"]]
+    slow = 0
+    script = []
+    for _ in range(rng.choice([1, 2, 4, 8, 12])):
+        name = rng.choice(rng.choice(groups))
+        slow += name in SLOW
+        script.append(name if name not in SLOW or slow < 3 else "cut")
+    return script
+
+
+def expectation(rng, data):
+    level = rng.choice(["checksum", "size", "nothing"])
+    if level == "nothing":
+        return level, Expected()
+    if level == "size":
+        return level, Expected(bytes=len(data))
+    stated = rng.choice([{"sha256"}, {"md5"}, {"sha256", "md5"}])
+    digests = {name: hashlib.new(name, data).hexdigest() for name in stated}
+    return level, Expected(rng.choice([None, len(data)]), **digests)
+
+
+def bounded(action):
+    """Run a download; AssertionError if it does not end."""
+    outcome = []
+
+    def run():
+        try:
+            outcome.append(action())
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert outcome, "the download hangs"
+    return outcome[0]
+
+
+def damage(folder, rng):
+    """What may happen to unfinished downloads between two runs: one is shorter, a label is none."""
+    for file in folder.iterdir():
+        if rng.random() < 0.3:
+            data = file.read_bytes()
+            garbage = [b"", b"{", b"[1]", b"null", b"\xff", b'"v1"', data[:-1]]
+            labels = file.name.endswith("version")
+            file.write_bytes(
+                rng.choice(garbage) if labels else data[: rng.randrange(len(data) + 1)]
+            )
+
+
+def check(result, target, allowed, level):
+    """After a download: one of the files of the server, whole; or one line and no file."""
+    if isinstance(result, UserError):
+        assert "\n" not in str(result)
+        assert str(result).isprintable(), repr(str(result))
+        assert not target.exists()
+        return "refused"
+    if isinstance(result, BaseException):
+        raise AssertionError("not an error of the user's") from result
+    data = target.read_bytes()
+    assert data in allowed, f"{len(data)} bytes instead of {[len(each) for each in allowed]}"
+    assert result.sha256 == hashlib.sha256(data).hexdigest()
+    assert result.checked
+    assert [file.name for file in target.parent.iterdir()] == [target.name]
+    return f"delivered by {level}"
+
+
+def case(seed, folder, counts):
+    """Some downloads by a script, then one from the server when it is honest again."""
+    rng = random.Random(seed)
+    level, expected = "nothing", Expected()
+    with Server(rng, level) as server:
+        level, expected = expectation(rng, server.files[0])
+        size = len(server.files[0])
+        allowed = {"checksum": [server.files[0]], "nothing": server.files}.get(
+            level, [data for data in server.files if len(data) == size]
+        )
+        urls = [server.url(mirror) for mirror in range(rng.choice([1, 1, 2]))]
+        target = folder / f"{seed}" / "file.zip"
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            server.script = make_script(rng, level)
+            counts["requests"] += len(server.script)
+            done = bounded(lambda: fetch(urls, target, expected, sleep=lambda seconds: None))
+            if not (done is None and target.exists()):
+                counts[check(done, target, allowed, level)] += 1
+            if target.exists():
+                target.unlink()
+            damage(target.parent, rng)
+        server.script, server.version = [], 0
+        done = bounded(lambda: fetch(urls, target, expected, sleep=lambda seconds: None))
+        assert check(done, target, allowed, level) != "refused", f"for ever: {done}"
+        counts["cases"] += 1
+        counts.update(server.faults)
+
+
+def attempt(seed, folder, counts):
+    try:
+        case(seed, folder, counts)
+    except AssertionError as error:
+        cause = repr(error.__cause__) if error.__cause__ else ""
+        pytest.fail(f"LINDROP_FUZZ_SEED={seed}: {error} {cause}")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """Shorter limits, so that slow servers cost little; on a busy machine they mean retries."""
+    monkeypatch.setattr("lindrop.data.fetch.TIMEOUT", (2, 1))
+    monkeypatch.setattr(web, "BLOCK_SECONDS", 1.0)
+    monkeypatch.setattr(web, "HEAD_SECONDS", 1.5)
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+def test_seeds_that_stay_the_same(first, tmp_path):
+    counts = Counter()
+    for seed in range(first, first + CHUNK):
+        attempt(seed, tmp_path, counts)
+    assert counts["refused"] > 0
+    assert sum(counts[f"delivered by {level}"] for level in ("checksum", "size", "nothing")) > 0
+
+
+@pytest.mark.skipif(not SECONDS, reason="set LINDROP_FUZZ_SECONDS")
+def test_new_seeds_for_a_while(tmp_path, capsys):
+    counts, began, seed = Counter(), time.monotonic(), int(time.time()) * 1000
+    while time.monotonic() - began < SECONDS:
+        attempt(seed, tmp_path, counts)
+        seed += 1
+    with capsys.disabled():
+        print(f"\n{dict(sorted(counts.items()))}")
+
+
+@pytest.mark.skipif(not ONE_SEED, reason="set LINDROP_FUZZ_SEED")
+def test_one_seed(tmp_path):
+    case(int(ONE_SEED), tmp_path, Counter())
