@@ -10,6 +10,7 @@ LIES and SHORT_LIES) is used only if a checksum, or at least a size, is stated.
 
 import contextlib
 import hashlib
+import itertools
 import os
 import random
 import socket
@@ -315,9 +316,13 @@ def chunks(name, server, status, body, first, total, named):
         bad = [b"-5\r\n", b"zz\r\n", b"\r\n", b"f" * 70_000, b"7fffffffffffffff\r\n", b"1_0\r\n"]
         pieces.insert(rng.randrange(len(pieces) - 1), rng.choice(bad))
     if name == "drip chunks":
-        pieces = [x for byte in body[:60] for x in (b"1\r\n%c\r\n" % byte, 0.05)]
-        pieces += [x for _ in range(60) for x in (b"0", 0.05)]
+        return itertools.chain([head], rng.choice([dripping(b"1\r\nx\r\n"), dripping(b"0")]))
     return [head, *pieces]
+
+
+def dripping(bits):
+    """Some bytes every now and then, without an end."""
+    return itertools.cycle([bits, 0.05])
 
 
 @fault(*STATUSES)
@@ -376,8 +381,7 @@ def redirects(name, server, status, body, first, total, named):
         server.script[:0] = ["redirect loop"] * rng.choice([3, 30])
     head = [f"Location: {places[name]}"]
     if name == "redirect drips":
-        drip = [x for _ in range(60) for x in (b"x", 0.05)]
-        return [reply(code, [*head, "Content-Length: 100000"]), *drip]
+        return itertools.chain([reply(code, [*head, "Content-Length: 100000"])], dripping(b"x"))
     return [reply(code, [*head, "Content-Length: 0"])]
 
 
@@ -387,8 +391,8 @@ def slow(name, server, status, body, first, total, named):
     if name == "silence":
         return [head[: server.rng.choice([0, 20, len(head)])], 3]
     if name == "drip":
-        return [head, *(x for byte in body[:60] for x in (bytes([byte]), 0.05))]
-    return [x for byte in head[:60] for x in (bytes([byte]), 0.05)]
+        return itertools.chain([reply(status, ["Content-Length: 1000000"])], dripping(b"x"))
+    return itertools.chain([head[:17]], dripping(b"x"))
 
 
 @fault(*HEADERS)

@@ -123,9 +123,13 @@ class Partial:
         self.label = destination.with_name(f".{destination.name}.{of_url}.part-version")
 
     def usable(self, expected: Expected) -> int:
-        """Number of bytes to resume from; 0 if neither a version nor a checksum can verify them."""
+        """Number of bytes to resume from; 0 if nothing can verify that the rest belongs to them.
+
+        A checksum can, or the version and length of the file as its server names them.
+        """
         validator, total = self.version()
-        if not self.path.exists() or not (validator or expected.proof()):
+        known = validator is not None and total is not None
+        if not self.path.exists() or not (known or expected.proof()):
             return 0
         size = self.path.stat().st_size
         return size if total is None or size <= total else 0
