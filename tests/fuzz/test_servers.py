@@ -137,7 +137,7 @@ class Server:
         fields = dict(line.split(": ", 1) for line in request.split("\r\n")[1:] if ": " in line)
         fault = self.script.pop(0) if self.script else "honest"
         self.faults[fault] += 1
-        if fault != "honest" and rng.random() < self.changes:
+        if (fault != "honest" and rng.random() < self.changes) or fault == "If-Range ignored":
             self.version = 1 - self.version
         data, named = self.files[self.version], self.validators()
         start = int(fields["Range"].removeprefix("bytes=").rstrip("-")) if "Range" in fields else 0
@@ -242,10 +242,14 @@ def ranges(name, server, status, body, first, total, named):
         where = f"Content-Range: bytes {first}-{first + len(body) - 1}/{total}"
         length = f"Content-Length: {len(body)}"
     if name == "wrong start":
-        begin = rng.choice([0, max(first - 1, 0), first + 1])
+        begin = rng.choice([0, max(first - 1, 0), min(first + 1, last)])
+        body = server.files[server.version][begin:]
         where = f"Content-Range: bytes {begin}-{last}/{total}"
+        length = f"Content-Length: {len(body)}"
     if name == "wrong total":
-        where = f"Content-Range: bytes {first}-{last}/{total + rng.choice([-1, 1, 1000])}"
+        cut = rng.randrange(len(body))  # the file seems to end there
+        where = f"Content-Range: bytes {first}-{first + cut - 1}/{first + cut}"
+        body, length = body[:cut], f"Content-Length: {cut}"
     if name == "total unknown":
         where = f"Content-Range: bytes {first}-{last}/*"
     if name == "range too long":
@@ -271,6 +275,9 @@ def ranges(name, server, status, body, first, total, named):
         named = ['ETag: "other"', f"Last-Modified: {format_datetime(NOW, usegmt=True)}"]
     if name == "no validator":
         named = []
+    if name in ("other ETag", "no validator"):
+        other = server.files[1 - server.version][first : last + 1]
+        body = other if len(other) == len(body) else body
     return [reply(206, [*named, where, length]), body]
 
 
@@ -346,7 +353,8 @@ def statuses(name, server, status, body, first, total, named):
 def pages(name, server, status, body, first, total, named):
     page = b"\xef\xbb\xbf" + PAGE if name == "page after a mark" else PAGE
     kind = {"page": "text/html", "PAGE": " Text/HTML; Charset=X"}.get(name, "application/zip")
-    page = b"" if name == "empty" else page
+    # a page that only its type tells from a file, and nothing at all
+    page = {"PAGE": b"<p>Sorry, we moved.</p>", "empty": b""}.get(name, page)
     return [reply(200, [*named, f"Content-Type: {kind}", f"Content-Length: {len(page)}"]), page]
 
 
@@ -437,8 +445,11 @@ def make_script(rng, level):
     """Faults of the next requests: of all kinds, or many of one kind."""
     groups = [*GROUPS, HONEST, *([SLOW] if rng.random() < 0.1 else [])]
     groups += {"checksum": [LIES, SHORT_LIES], "size": [SHORT_LIES]}.get(level, [])
-    if rng.random() < 0.4:
+    how = rng.random()
+    if how < 0.4:
         groups = [rng.choice(groups), ["cut"]]
+    elif how < 0.6:  # a part, then wrong answers to who asks for the rest
+        return ["cut", *rng.choices(RANGES, k=rng.randint(1, 4))]
     slow = 0
     script = []
     for _ in range(rng.choice([1, 2, 4, 8, 12])):
