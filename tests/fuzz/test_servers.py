@@ -242,7 +242,7 @@ def ranges(name, server, status, body, first, total, named):
         where = f"Content-Range: bytes {first}-{first + len(body) - 1}/{total}"
         length = f"Content-Length: {len(body)}"
     if name == "wrong start":
-        begin = rng.choice([0, max(first - 1, 0), min(first + 1, last)])
+        begin = min(rng.choice([0, max(first - 1, 0), *[first + 1] * 4, first + 9]), last)
         body = server.files[server.version][begin:]
         where = f"Content-Range: bytes {begin}-{last}/{total}"
         length = f"Content-Length: {len(body)}"
