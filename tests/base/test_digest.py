@@ -25,7 +25,6 @@ def test_imports_are_followed_through_modules():
         "lindrop/data/fetch.py",
         "lindrop/base/error_file.py",
         "lindrop/data/web.py",
-        "lindrop/base/error_file.py",
         "lindrop/base/errors.py",
         "lindrop/base/reporting.py",
         "lindrop/base/atomic.py",
