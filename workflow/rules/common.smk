@@ -16,8 +16,13 @@ from lindrop.models.catalogue import CATALOGUE, TORCH as DEEP
 from lindrop.claims.media import paper_of
 from lindrop.claims.summary import last_words
 from lindrop.papers.catalogue import FOLDER as PAPERS_FOLDER
-from lindrop.papers.pretorius2018.kinds import kinds
-from lindrop.papers.catalogue import PAPERS, check_modules, figure_module, module_name
+from lindrop.papers.catalogue import (
+    PAPERS,
+    Table,
+    check_modules,
+    module_name,
+    module_of,
+)
 
 if " " in sys.executable:
     sys.exit(
@@ -43,7 +48,15 @@ SYNTHETIC = [
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
 # Names of the figures and tables about the datasets, which `snakemake compare` makes.
-COMPARED = ["dataset_long_tails", "steck2020_table1_datasets", "steck2020_table1"]
+COMPARED = [
+    "dataset_long_tails",
+    *(
+        f"{paper}_{name}"
+        for paper, rows in PAPERS.items()
+        for name, row in rows.items()
+        if isinstance(row, Table) and row.of_datasets
+    ),
+]
 # Files made by the target of each paper, and those that only `make deep` makes. Filled by the
 # papers' rules.
 PAPER_RESULTS = {paper: [] for paper in PAPERS}
@@ -172,16 +185,6 @@ def tuning_chunks(wildcards):
     n_chunks = len(chunks(n_points, points_per_job(wildcards.model)))
     jobs = range(n_chunks if n_points > 1 else 0)
     return collect(TUNING, **wildcards, chunk=jobs)
-
-
-def networks(activation):
-    """Files of the networks of Pretorius 2018 with one activation, on every image set."""
-    settings = config["pretorius2018"]
-    return [
-        NETWORK.format(images=images, activation=activation, kind=kind)
-        for images in settings["images"]
-        for kind in kinds(settings[images]["network"]["noise"])
-    ]
 
 
 def paper_settings(paper, names):

@@ -12,8 +12,8 @@ from lindrop.data.fetch import files_below
 from lindrop.models.catalogue import CATALOGUE
 
 remember(Path(".snakemake", "lindrop", "code.json"))
-# Rows and options of all models: a model's jobs depend on its own row alone, and have its options as
-# parameters.
+# Rows and options of all models. A model's jobs depend on its own row alone and have its options as
+# parameters; what shows models depends on their titles (see `led_to_metrics`).
 ROWS = [
     WORKFLOW / "lindrop" / "models" / file for file in ("catalogue.py", "options.py")
 ]
@@ -22,7 +22,7 @@ ROWS = [
 @functools.cache
 def code(script, *modules):
     """Hash of the code of a script, of modules that it imports by name, and of all they import."""
-    return digest([WORKFLOW / "scripts" / script, *modules], WORKFLOW)
+    return digest([WORKFLOW / "scripts" / script, *modules], WORKFLOW, without=ROWS)
 
 
 @functools.cache
@@ -58,12 +58,19 @@ def known_images(images):
     }
 
 
+TITLES = {
+    name: (entry.title, entry.low_rank, entry.torch)
+    for name, entry in CATALOGUE.items()
+}
 SEED, RANKS = config["seed"], (config["rank"], *config["ranks"])
 
 # Stages by name: the stages before each, and a function of the wildcards that returns what else
 # decides its output, code included.
 STAGES = {
-    "source": ([], lambda dataset, **_: known_source(dataset)),
+    "source": (
+        [],
+        lambda dataset, **_: (known_source(dataset), code("verify_source.py")),
+    ),
     "interactions": (
         ["source"],
         lambda dataset, **_: (
@@ -103,19 +110,6 @@ STAGES = {
             else "generated"
         ),
     ),
-    "image_set": (
-        ["images"],
-        lambda images, **_: (
-            config["pretorius2018"][images],
-            code("pretorius2018_images.py"),
-            SEED,
-        ),
-    ),
-    "network": (["image_set"], lambda **_: code("pretorius2018_train.py")),
-    "deep_dropout": (
-        ["images"],
-        lambda **_: (config["pal2020"]["deep"], code("pal2020_train.py"), SEED),
-    ),
 }
 
 
@@ -133,9 +127,9 @@ def led_to(stage):
 
 
 def led_to_metrics(models):
-    """Fingerprint of everything that decides the metrics of these models on all datasets."""
+    """Fingerprint of what decides the metrics of these models on all datasets, and their titles."""
     states = [
-        lineage("fit", dataset=dataset, model=model)
+        (lineage("fit", dataset=dataset, model=model), TITLES[model])
         for dataset in DATASETS
         for model in models
     ]

@@ -1,5 +1,9 @@
 # The deep networks behind Figure 2 of Pal 2020, trained by `make deep`.
 PAL2020 = config["pal2020"]
+STAGES["deep_dropout"] = (
+    ["images"],
+    lambda **_: (PAL2020["deep"], code("pal2020_train.py"), SEED),
+)
 
 
 rule pal2020_train:

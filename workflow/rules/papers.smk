@@ -3,43 +3,76 @@
 # In a loop, a function of the wildcards or a script name with a variable would be evaluated after the
 # loop, with the values of its last round. So everything here is evaluated at once.
 
-for paper, figures in PAPERS.items():
-    for figure, row in figures.items():
-        making = JOBS.get(f"{paper}_{figure}", Job())
-        labels = {"figure": row.label, "part": row.part}
-        files = figure_files(f"{paper}_{figure}", paper_of(paper), **labels)
-        if row.checks:
-            files["checks"] = CHECKS.format(paper=paper, job=figure)
-        (DEEP_RESULTS if row.deep else PAPER_RESULTS[paper]).extend(files.values())
+for paper, rows in PAPERS.items():
+    for name, row in rows.items():
+        identifier, making = f"{paper}_{name}", JOBS.get(f"{paper}_{name}", Job())
+        made_by = module_of(paper, name)
+        if isinstance(row, Table):
+            labels = {"table": row.label, "part": row.part}
+            files = table_files(identifier, paper_of(paper), **labels)
+            PAPER_RESULTS[paper].extend(files.values())
 
-        rule:
-            name:
-                f"{paper}_{figure}"
-            input:
-                **making.input,
-            output:
-                **files,
-            log:
-                f"<logs>/{paper}_{figure}.log",
-            benchmark:
-                f"<benchmarks>/{paper}_{figure}.tsv"
-            group:
-                making.group
-            localrule: making.local
-            conda:
-                "../../envs/figures.yaml"
-            threads: making.threads
-            resources:
-                mem_mb=making.mem_mb,
-                runtime=making.runtime,
-                disk_mb=20,
-            params:
-                code=code("figure.py", figure_module(paper, figure)),
-                lineage=making.lineage,
-                module=module_name(figure_module(paper, figure)),
-                settings=paper_settings(paper, row.settings) | making.settings,
-            script:
-                "../scripts/figure.py"
+            rule:
+                name:
+                    identifier
+                input:
+                    **making.input,
+                output:
+                    **files,
+                log:
+                    f"<logs>/{identifier}.log",
+                benchmark:
+                    f"<benchmarks>/{identifier}.tsv"
+                localrule: True
+                conda:
+                    "../../envs/figures.yaml"
+                resources:
+                    **LIGHT,
+                params:
+                    code=code("table.py", made_by),
+                    lineage=making.lineage,
+                    module=module_name(made_by),
+                    settings=making.settings,
+                script:
+                    "../scripts/table.py"
+
+        else:
+            labels = {"figure": row.label, "part": row.part}
+            files = figure_files(identifier, paper_of(paper), **labels)
+            if row.checks:
+                files["checks"] = CHECKS.format(paper=paper, job=name)
+            (DEEP_RESULTS if row.deep else PAPER_RESULTS[paper]).extend(
+                files.values()
+            )
+
+            rule:
+                name:
+                    identifier
+                input:
+                    **making.input,
+                output:
+                    **files,
+                log:
+                    f"<logs>/{identifier}.log",
+                benchmark:
+                    f"<benchmarks>/{identifier}.tsv"
+                group:
+                    making.group
+                localrule: making.local
+                conda:
+                    "../../envs/figures.yaml"
+                threads: making.threads
+                resources:
+                    mem_mb=making.mem_mb,
+                    runtime=making.runtime,
+                    disk_mb=20,
+                params:
+                    code=code("figure.py", made_by),
+                    lineage=making.lineage,
+                    module=module_name(made_by),
+                    settings=paper_settings(paper, row.settings) | making.settings,
+                script:
+                    "../scripts/figure.py"
 
     PAPER_RESULTS[paper].append(CHECKS.format(paper=paper, job="checks"))
 
@@ -64,15 +97,3 @@ for paper, figures in PAPERS.items():
             settings={"seed": config["seed"]},
         script:
             "../scripts/checks.py"
-
-    rule:
-        name:
-            paper
-        input:
-            PAPER_RESULTS[paper],
-            PAGE.format(page=paper),
-        log:
-            f"<logs>/{paper}.log",
-        localrule: True
-        conda:
-            "../../envs/data.yaml"

@@ -1,6 +1,19 @@
 # The images and the networks behind the figures of Pretorius 2018.
+from lindrop.papers.pretorius2018.kinds import kinds
+
 PRETORIUS2018 = config["pretorius2018"]
 IMAGE_SETS = PRETORIUS2018["images"]
+STAGES |= {
+    "image_set": (
+        ["images"],
+        lambda images, **_: (
+            PRETORIUS2018[images],
+            code("pretorius2018_images.py"),
+            SEED,
+        ),
+    ),
+    "network": (["image_set"], lambda **_: code("pretorius2018_train.py")),
+}
 
 
 rule pretorius2018_images:
@@ -63,7 +76,12 @@ JOBS["pretorius2018_images_linear"] = Job(
     runtime=grows(120),
 )
 for figure, activation in {"supp_fig1": "tanh", "relu": "relu"}.items():
+    networks = [
+        NETWORK.format(images=images, activation=activation, kind=kind)
+        for images in IMAGE_SETS
+        for kind in kinds(PRETORIUS2018[images]["network"]["noise"])
+    ]
     JOBS[f"pretorius2018_{figure}"] = Job(
-        input={"networks": networks(activation)},
+        input={"networks": networks},
         lineage=[lineage("network", images=images) for images in IMAGE_SETS],
     )

@@ -36,6 +36,9 @@ rule scorecard:
 for page, papers in PAGES.items():
     shown = {file: title for file, title in REPORTED.items() if on_page(page, file)}
     media = [file for file in shown if file not in map(real, DEEP_RESULTS)]
+    captions = [
+        own_file("workflow", "report", f"{Path(file).stem}.rst") for file in shown
+    ]
     deep = [file for file in deep_results(".png") if file in shown]
 
     rule:
@@ -46,8 +49,8 @@ for page, papers in PAGES.items():
             schema=CLAIMS_SCHEMA,
             checks=checks_of(papers),
             media=media,
-            captions=own_files("workflow", "report", "*.rst"),
-            printed=own_file("config", "paper_values", "steck2020_table1.yaml"),
+            captions=captions,
+            printed=PRINTED_TABLE1 if any("table1." in file for file in media) else [],
             templates=own_files("workflow", "lindrop", "templates", "*"),
         output:
             PAGE.format(page=page),
@@ -62,6 +65,7 @@ for page, papers in PAGES.items():
             **LIGHT,
         params:
             code=code("page.py"),
+            models=TITLES,
             titles={str(file): shown[file] for file in shown if file in [*media, *deep]},
             deep={file: file_state(file) for file in [*deep, *deep_results(".json")]},
             benchmarks=real("<benchmarks>"),

@@ -27,13 +27,13 @@ with job(snakemake.log[0]):
     config = yaml.safe_load(params.config)
     checks = [*files.checks, *(file for file in params.deep if file.endswith(".json"))]
     tables = [Table(*described(file)) for file in params.titles if file.endswith(".html")]
-    printed, synthetic = read_yaml(files.printed), generated(config)
+    synthetic = generated(config)
     measured = (table.csv for table in tables if table.id == "steck2020_table1")
     content = Content(
         [assess(paper, checks) for paper in read_papers(files.claims, files.schema)],
         [Figure(*described(file)) for file in params.titles if file.endswith(".png")],
         tables,
-        next((beside(table1, printed, synthetic) for table1 in measured), None),
+        next((beside(file, read_yaml(files.printed), synthetic) for file in measured), None),
         provenance(Path(params.benchmarks)),
         config,
     )

@@ -36,7 +36,7 @@ from lindrop.papers.steck2020.figures.fig1_center import (
 )
 from lindrop.papers.steck2020.figures.fig1_left import curves
 from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
-from lindrop.papers.steck2020.table1 import (
+from lindrop.papers.steck2020.tables.table1 import (
     COLUMNS,
     Column,
     Paper,

@@ -1,7 +1,8 @@
-"""The papers and their figures, each registered here and nowhere else.
+"""The papers with their figures and tables, each registered here and nowhere else.
 
 A paper has a folder beside this file and its claims in config/claims/<paper>.yaml. In its folder,
-figures/<figure>.py makes one figure, and every module of checks/ computes checks of its claims.
+figures/<figure>.py makes one figure, tables/<table>.py one table, and every module of checks/
+computes checks of its claims.
 """
 
 from collections.abc import Iterator
@@ -26,8 +27,27 @@ class Figure:
     deep: bool = False  # made by `make deep` only: it needs PyTorch
 
 
-PAPERS: dict[str, dict[str, Figure]] = {
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper: how a reader finds it.
+
+    Its module has `data(...)`, which computes what is shown; `table(data)`, the csv of numbers;
+    `shown(data)`, the table for readers; and its CAPTION.
+    """
+
+    label: str  # what the paper calls it, such as "Table 1"
+    part: str  # what it shows, in a few words
+    of_datasets: bool = (
+        False  # whether it is about the user's datasets: `snakemake compare` makes it
+    )
+
+
+Paper = dict[str, Figure | Table]
+
+PAPERS: dict[str, Paper] = {
     "steck2020": {
+        "table1_datasets": Table("Table 1", "data-set properties", of_datasets=True),
+        "table1": Table("Table 1", "accuracies", of_datasets=True),
         "fig1_left": Figure("Figure 1, left", "accuracy by rank", checks=False),
         "fig1_center": Figure("Figure 1, center", "cosines, Eq. 11", checks=False),
         "fig1_right": Figure("Figure 1, right", "cosines, unconstrained", checks=False),
@@ -61,9 +81,10 @@ PAPERS: dict[str, dict[str, Figure]] = {
 }
 
 
-def figure_module(paper: str, figure: str) -> Path:
-    """File of the module that makes a figure."""
-    return FOLDER / paper / "figures" / f"{figure}.py"
+def module_of(paper: str, name: str) -> Path:
+    """File of the module that makes a figure or a table."""
+    folder = "tables" if isinstance(PAPERS[paper][name], Table) else "figures"
+    return FOLDER / paper / folder / f"{name}.py"
 
 
 def check_modules(paper: str) -> list[Path]:

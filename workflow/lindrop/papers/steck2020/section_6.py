@@ -19,7 +19,7 @@ from lindrop.papers.steck2020.datasets import (
 from lindrop.papers.steck2020.figures.fig1_center import cosine_checks
 from lindrop.papers.steck2020.figures.fig1_left import rank_checks
 from lindrop.papers.steck2020.models import DEEP
-from lindrop.papers.steck2020.table1 import PRINTED
+from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.metrics import CRITERION
 from lindrop.store.metrics import read_metrics

@@ -16,7 +16,7 @@ from lindrop.models.tuning import Tested
 from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.steck2020.datasets import Dataset
 from lindrop.papers.steck2020.models import CURVES
-from lindrop.papers.steck2020.table1 import parameters_text
+from lindrop.papers.steck2020.tables.table1 import parameters_text
 from lindrop.ranking.evaluation import summary
 from lindrop.ranking.metrics import CRITERION
 from lindrop.store.metrics import read_metrics

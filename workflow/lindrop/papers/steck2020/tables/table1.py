@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,18 @@ import pandas as pd
 
 from lindrop.base.cost import Cost
 from lindrop.base.reporting import logger
+from lindrop.base.yaml_files import read_yaml
+from lindrop.data.provenance import comparable
 from lindrop.models.catalogue import CATALOGUE
+from lindrop.models.ranks import rank_of_table
 from lindrop.models.tuning import Tested
 from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.metrics import CRITERION, METRICS
+from lindrop.store.metrics import read_metrics, read_state
+from lindrop.store.split import read_split_facts
 
+CAPTION = "Accuracy of linear autoencoders on the test users, as in Table 1 of Steck 2020"
 PRINTED = ("recall@20", "recall@50", "ndcg@100")  # the paper's metrics, in the order of its columns
 TITLES = {name: METRICS[name].title for name in (*PRINTED, *METRICS)}  # printed ones first
 COLUMNS = ["dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"]
@@ -56,6 +63,38 @@ class Column:
     dataset: str
     tested: Mapping[str, Tested]
     paper: Paper | None = None
+
+
+def data(
+    metrics: Sequence[str],
+    splits: Sequence[str],
+    datasets: str,
+    printed: str,
+    rank: int,
+    deep: Mapping[str, Mapping[str, Any]],
+    columns: Mapping[str, str | None],
+) -> list[Column]:
+    """Columns of the table, from the files of metrics and splits.
+
+    `datasets` and `printed` hold what the paper prints, `columns` the paper's name of each dataset.
+    `deep` has the metrics that `make deep` made; those of another configuration are left out.
+    """
+    known, published = read_yaml(datasets), read_yaml(printed)
+    current = [file for file, of in deep.items() if read_state(file) == of["state"]]
+    found = []
+    for (name, column), split in zip(columns.items(), splits, strict=True):
+        same = column and comparable(read_split_facts(split), known[column])
+        paper = Paper.of(published, column) if column and same else None
+        found.append(Column(name, _tested([*metrics, *current], name, rank), paper))
+    warn_of_edges(found)
+    return found
+
+
+def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested]:
+    """Tested models of a dataset at the rank of the table, by name."""
+    files = [file for file in map(Path, metrics) if file.parent.name == dataset]
+    results = {file.stem: read_metrics(file) for file in files}
+    return {model: ranks[rank_of_table(rank, list(ranks))] for model, ranks in results.items()}
 
 
 @dataclass(frozen=True)
@@ -133,7 +172,7 @@ def _gain(result: Tested, other: Tested, baseline: str) -> str:
     return f"{_signed(mean)} ± {stderr:.4f} over {over}"
 
 
-def table1(columns: Sequence[Column]) -> pd.DataFrame:
+def table(columns: Sequence[Column]) -> pd.DataFrame:
     """Table for programs, with one line per dataset, model and metric."""
     rows = [row for line in lines(columns) for row in _long(line)]
     return pd.DataFrame(rows, columns=COLUMNS).astype({"n_users": "Int64"})
@@ -153,7 +192,7 @@ def _long(line: Line) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def shown_table1(columns: Sequence[Column]) -> pd.DataFrame:
+def shown(columns: Sequence[Column]) -> pd.DataFrame:
     """Table for readers, with one line per dataset and model.
 
     In brackets: the paper's value, and the measured value less the paper's.

@@ -1,0 +1,11 @@
+from importlib import import_module
+
+from lindrop.base.reporting import job
+from lindrop.output.tables import write_table
+
+params = snakemake.params
+
+with job(snakemake.log[0]):
+    module = import_module(params.module)
+    data = module.data(**dict(snakemake.input.items()), **params.settings)
+    write_table(module.table(data), snakemake.output, module.CAPTION, module.shown(data))
