@@ -7,7 +7,7 @@ CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 # Python must be allowed to write bytecode, else every job compiles the libraries again.
 RUN    := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
-SHOWN  := --rerun-incomplete --show-failed-logs --configfile $(CONFIG) --logger lindrop
+SHOWN  := --configfile $(CONFIG) --logger lindrop
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 # --no-compile: modules are compiled when first imported, and most modules never are.

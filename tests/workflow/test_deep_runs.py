@@ -35,7 +35,7 @@ models:
   mult_dae: {latent: 8, epochs: 6, batch: 50, learning_rate: 0.01}
 """
 )
-RUN = "snakemake --cores 2 %s --configfile config/deep.yaml --profile workflow/profiles/local"
+RUN = "snakemake --cores 2 %s --configfile config/deep.yaml"
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def test_disk_full_is_one_clear_line(tiny_disk, project):
     """Whichever job it hits: no traceback of ours, no half-written output, room makes it go on."""
     project.write("config/small.yaml", SMALL)
     targets = "data dataset_long_tails steck2020_table1_datasets"
-    options = "--configfile config/small.yaml --profile workflow/profiles/local"
+    options = "--configfile config/small.yaml"
     run = f"snakemake --cores 1 {targets} {options}"
     for size in ("40k", "60k", "100k", "140k"):
         tiny_disk(size)

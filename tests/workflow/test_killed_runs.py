@@ -55,7 +55,7 @@ def unlock(project, by_hand):
 
 COMMAND = (
     "snakemake --cores 2 data results/data/small/csv results/data/ratings/csv "
-    "--configfile config/both.yaml --profile workflow/profiles/local"
+    "--configfile config/both.yaml"
 )
 
 

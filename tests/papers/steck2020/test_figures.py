@@ -1,6 +1,5 @@
 """The table and figures of Steck 2020: their arithmetic, and where a paper's number may stand."""
 
-import runpy
 from dataclasses import asdict
 from itertools import combinations
 from types import SimpleNamespace
@@ -36,12 +35,11 @@ from lindrop.papers.steck2020.figures.fig1_center import (
 )
 from lindrop.papers.steck2020.figures.fig1_left import curves
 from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
+from lindrop.papers.steck2020.tables import table1
 from lindrop.papers.steck2020.tables.table1 import (
     COLUMNS,
     Column,
     Paper,
-    shown_table1,
-    table1,
     warn_of_edges,
 )
 from lindrop.ranking.metrics import METRICS
@@ -87,7 +85,7 @@ def one(frame, **where):
 
 def test_csv_has_exactly_these_columns_and_our_numbers(results):
     results["edlae"] = fabricated(99, edge="λ", converged=False, nan=3)
-    frame = table1([Column("mine", results)])
+    frame = table1.table([Column("mine", results)])
     assert list(frame) == [
         *("dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"),
         *("seconds", "megabytes"),
@@ -110,7 +108,7 @@ def test_csv_has_exactly_these_columns_and_our_numbers(results):
 def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
     columns = [Column("mine", results)]
     files = {end: str(tmp_path / f"table.{end}") for end in ENDS}
-    write_table(table1(columns), SimpleNamespace(**files), "Caption", shown_table1(columns))
+    write_table(table1.table(columns), SimpleNamespace(**files), "Caption", table1.shown(columns))
     text = {end: (tmp_path / f"table.{end}").read_text(encoding="utf-8") for end in files}
     assert text["csv"].startswith(",".join(COLUMNS) + "\n")
     for end in ("md", "html"):
@@ -133,7 +131,7 @@ def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
     ],
 )
 def test_gain_is_the_paired_difference(results, model, other, over):
-    shown = shown_table1([Column("mine", results)])
+    shown = table1.shown([Column("mine", results)])
     cell = one(shown, model=CATALOGUE[model].title)["gain in nDCG@100"]
     differences = (results[model].per_user - results[other].per_user)[:, NDCG]
     error = np.sqrt(np.mean((differences - differences.mean()) ** 2) / USERS)
@@ -144,7 +142,7 @@ def test_paper_stands_only_beside_its_own_dataset(results):
     """None beside a synthetic set; beside a verified one, at the baselines, too."""
     paper = Paper.of(PUBLISHED_TABLE, "Netflix")
     columns = [Column("synthetic", results), Column("netflix", results, paper)]
-    frame = table1(columns)
+    frame = table1.table(columns)
     ours, theirs = (frame[frame["dataset"] == name] for name in ("synthetic", "netflix"))
     assert ours["paper"].isna().all()
     row = one(theirs, model="edlae", metric="ndcg@100")
@@ -161,7 +159,7 @@ def test_paper_stands_only_beside_its_own_dataset(results):
     assert one(deep, model="mult_vae", metric="recall@50")["paper"] == 0.444
 
     fitted = results | {model: fabricated(99) for model in DEEP}
-    trained = shown_table1([Column("netflix", fitted, paper)])
+    trained = table1.shown([Column("netflix", fitted, paper)])
     ours = fabricated(99).per_user[:, list(METRICS).index("recall@20")].mean()
     difference = f"{ours - 0.343:+.4f}".replace("-", "−")
     assert f"[0.343; {difference}]" in one(trained, model="CDAE")["Recall@20"]
@@ -172,10 +170,10 @@ def test_paper_stands_only_beside_its_own_dataset(results):
     }
     for title, text in stated.items():
         assert one(trained, model=title)["parameters"].endswith(text)
-    without = shown_table1([Column("synthetic", fitted)])
+    without = table1.shown([Column("synthetic", fitted)])
     assert not without["parameters"].str.contains("paper").any()
 
-    shown = shown_table1(columns)
+    shown = table1.shown(columns)
     assert "[" not in shown[shown["dataset"] == "synthetic"].to_csv()
     cell = one(shown, dataset="netflix", model="EDLAE")["nDCG@100"]
     difference = f"{row['mean'] - 0.394:+.4f}".replace("-", "−")
@@ -185,7 +183,7 @@ def test_paper_stands_only_beside_its_own_dataset(results):
 
 
 def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path):
-    """By the rule's script: metrics are read; those that are absent or outdated are missing."""
+    """Metrics are read from their files; those that are absent or outdated are missing."""
     metrics = {}
     for model in (*FITTED, "cdae", "mult_vae"):
         metrics[model] = tmp_path / "metrics" / "mine" / f"{model}.h5"
@@ -193,20 +191,16 @@ def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path):
         write_metrics(metrics[model], "mine", model, {150: (tested, Fit(None))}, "made from this")
     states = {"cdae": "made from this", "mult_vae": "made from that"}
     deep = {str(metrics.pop(model)): {"state": state} for model, state in states.items()}
-    inputs = {"metrics": [*map(str, metrics.values())], "splits": ["none"]}
-    inputs |= {"datasets": PAPER_VALUES / "steck2020_datasets.yaml"}
-    inputs |= {"paper": PAPER_VALUES / "steck2020_table1.yaml"}
-    job = SimpleNamespace(
-        input=SimpleNamespace(**inputs),
-        params=SimpleNamespace(deep=deep, rank=150, papers={"mine": None}),
-        output=SimpleNamespace(
-            **{e: str(tmp_path / f"t.{e}") for e in ("csv", "md", "html", "tex")}
-        ),
-        log=[str(tmp_path / "table.log")],
+    columns = table1.data(
+        [*map(str, metrics.values())],
+        ["none"],
+        str(PAPER_VALUES / "steck2020_datasets.yaml"),
+        str(PAPER_VALUES / "steck2020_table1.yaml"),
+        150,
+        deep,
+        {"mine": None},
     )
-    script = REPOSITORY / "workflow" / "scripts" / "steck2020_table1.py"
-    runpy.run_path(str(script), init_globals={"snakemake": job})
-    found = pd.read_csv(tmp_path / "t.csv").groupby("model", sort=False).first()
+    found = table1.table(columns).groupby("model", sort=False).first()
     assert list(found.index) == list(ROWS)
     assert list(ROWS)[: len(TABLE)] == list(TABLE)
     assert found.loc["cdae", "mean"] == pytest.approx(
@@ -249,7 +243,7 @@ def test_an_edge_is_a_warning_and_a_mark(results, caplog):
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert "mine, edlae: the chosen p is on the edge of its grid" in record.getMessage()
-    marked = shown_table1(columns)["parameters"].str.startswith("⚠")
+    marked = table1.shown(columns)["parameters"].str.startswith("⚠")
     assert list(np.flatnonzero(marked)) == [list(TABLE).index("edlae")]
 
 

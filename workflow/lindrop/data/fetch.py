@@ -170,7 +170,7 @@ def _download(url: str, part: Partial, expected: Expected) -> tuple[str, ...]:
     have = part.usable(expected)
     validator, total = part.version() if have else (None, None)
     if have and have == total:  # an earlier run was killed just before the rename
-        return _checked(total, validator)
+        return _checked(total)
     proven = expected.proof() is not None
     with asked(url, have, validator, timeout=TIMEOUT, proven=proven) as answer:
         if answer is None and proven and have and total is None:
@@ -182,16 +182,16 @@ def _download(url: str, part: Partial, expected: Expected) -> tuple[str, ...]:
         if not answer.start:
             part.start(answer)
         _receive(answer, part, expected)
-        return _checked(answer.total, answer.validator if answer.start else None)
+        return _checked(answer.total)
 
 
-def _checked(length: int | None, validator: Validator | None) -> tuple[str, ...]:
-    """What the file was compared with, of all that its server sent.
+def _checked(length: int | None) -> tuple[str, ...]:
+    """What a file without a checksum was compared with, however many requests brought its parts.
 
-    The validator counts only if the file came in several parts: they are of one version then.
+    Parts are put together only if they are of one version, so a resumed download is not less
+    certain, and leaves the same receipt.
     """
-    length_sent = "length sent by the server" if length else "end marked by the server"
-    return (length_sent, f"{validator.kind} of all parts") if validator else (length_sent,)
+    return ("length sent by the server" if length else "end marked by the server",)
 
 
 def _refuse(answer: Answer, part: Partial, expected: Expected) -> None:
