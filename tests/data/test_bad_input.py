@@ -328,6 +328,41 @@ def test_a_quote_that_is_never_closed(lines, tmp_path):
     assert "quote that is never closed" in message or "columns instead of" in message
 
 
+FILLER = [f"u{user},i{user % 9},fine" for user in range(3000)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        (["u1,i1,fine", 'u1,i2,"great', "u2,i1,fine", "u3,i2,fine"], 3),
+        (['u1,i1,"great', "u2,i1,fine", 'u3,i2,"also', "u4,i1,fine"], 2),  # an even number
+        (["u1,i1,fine", 'u1,i2,"great" ', "u2,i1,fine"], 3),
+        (["u1,i1,fine", 'u1,i2,"say "hi""', "u2,i1,fine"], 3),
+        (["u1,i1,fine", '"u1,i2,great'], 3),
+        (['u1,i1,"a ""b"', 'u1,i2,""" '], 3),
+        ([*FILLER, 'u1,i2,"great', *FILLER], 3002),
+        ([*FILLER, 'u1,i1,5" disk', 'u1,i2,"great', *FILLER, 'u1,i2,"great', *FILLER], 3003),
+        ([*FILLER, 'u1,i2,"'], 3002),
+    ],
+    ids=range(9),
+)
+@pytest.mark.parametrize("format", ["csv", "csv in small blocks", "tsv", "movielens"])
+def test_a_quote_that_would_swallow_rows_names_the_line(format, rows, line, tmp_path, monkeypatch):
+    if "small" in format:
+        monkeypatch.setattr("lindrop.data.delimited.BLOCK_BYTES", 1 << 12)
+        format = "csv"
+    head = "userId,movieId,review" if format == "movielens" else "user,item,review"
+    text = "\n".join([head, *rows]) + "\n"
+    path = tmp_path / "ratings.csv"
+    path.write_text(text.replace(",", "\t") if format == "tsv" else text, encoding="utf-8-sig")
+    assert f"line {line}: a quote that is never closed" in message_of(path, format)
+
+
+def test_a_quote_in_the_names_of_the_columns_that_is_never_closed(tmp_path):
+    (tmp_path / "mine.csv").write_text('user,item,"review\n' + "1,2,3\n" * 100_000)
+    assert "line 1: a quote that is never closed" in message_of(tmp_path / "mine.csv", "csv")
+
+
 def test_netflix_ratings_that_are_there_twice(tmp_path):
     for name in ("a/mv_0000001.txt", "b/mv_0000001.txt"):
         (tmp_path / name).parent.mkdir()

@@ -22,8 +22,10 @@ import pyarrow.parquet
 from lindrop.base.errors import UserError
 from lindrop.data.archives import Member, only_member, opened
 from lindrop.data.interactions import Interactions, RawCounts, from_codes, unified
+from lindrop.data.quotes import Quotes, Watched, long_fields, require_closed
 
 BLOCK_BYTES = 16 << 20
+HEADER_BYTES = 1 << 16
 ID = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -167,9 +169,9 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
         newlines_in_values=layout.quoted,
     )
     convert = pa.csv.ConvertOptions(
-        column_types={columns.user: ID, columns.item: ID, columns.rating or "": pa.float64()},
-        include_columns=columns.wanted(),
-        null_values=[],
+        column_types={name: kind for name, kind in types.items() if name is not None},
+        include_columns=[*columns.wanted(), *layout.blank],
+        null_values=[""] if layout.blank else [],
         strings_can_be_null=False,
     )
 
@@ -178,17 +180,23 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
             column_names=layout.names, block_size=BLOCK_BYTES, use_threads=threads
         )
         with opened(member) as stream:
-            return pa.csv.read_csv(stream, options, parse, convert)
+            source = Watched(stream, quotes) if layout.quoted else stream
+            return pa.csv.read_csv(source, options, parse, convert)
 
     try:
-        return read(threads=True)
+        table = read(threads=True)
     except pa.ArrowInvalid:
-        pass
+        table = None
+    if layout.quoted and (table is None or not quotes.in_order()):
+        require_closed(member, layout.delimiter, BLOCK_BYTES)
+    if table is not None:
+        return table
     # Only the sequential reader reports where it stopped, so a bad file is read once more.
     try:
         return read(threads=False)
     except pa.ArrowInvalid as error:
         raise UserError(_bad_line(member, layout, str(error), columns)) from error
+    quotes = Quotes(layout.delimiter)
 
 
 def _require(columns: Columns, present: Sequence[str], where: str) -> None:
@@ -216,9 +224,24 @@ def _header(member: Member, layout: Layout) -> list[str]:
     """Column names of a text: those of its layout, or the fields of its first line."""
     if layout.names:
         return list(layout.names)
-    with opened(member) as stream:
-        line = stream.read(1 << 16).decode("utf-8-sig", "replace").lstrip("\r\n")
-    names = next(csv.reader(line.splitlines()[:1], delimiter=layout.delimiter), [])
+    text, size = b"", HEADER_BYTES
+    with opened(member) as stream, long_fields(BLOCK_BYTES):
+        while True:
+            block = stream.read(size)
+            text += block
+            lines = io.StringIO(text.decode("utf-8-sig", "replace"), newline="")
+            rows = csv.reader(lines, delimiter=layout.delimiter, **_quoting(layout))
+            try:
+                names = next(filter(None, rows), [])
+            except csv.Error:
+                names = []
+            # a row that ends within the text is whole; else its end is further on
+            whole = bool(names and lines.read(1))
+            if whole or not block or len(text) > BLOCK_BYTES:
+                break
+            size = len(text)
+    if layout.quoted and not whole:
+        require_closed(member, layout.delimiter, BLOCK_BYTES)
     if not names:
         raise UserError(f"{member.name}: the file is empty")
     return names
@@ -250,6 +273,11 @@ def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) ->
 
 
 def _line_of_row(member: Member, layout: Layout, row: int) -> int:
+        if layout.names:
+            return (
+                f"{where}: the rating {value[1]!r} is not a number; correct the line, or "
+                "remove it if it is a header line, which files of this format do not have"
+            )
     """Line number (from 1) on which row `row` (from 0) ends; empty lines do not count as rows."""
     with opened(member) as stream:
         text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", newline="")
