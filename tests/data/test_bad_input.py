@@ -363,6 +363,38 @@ def test_a_quote_in_the_names_of_the_columns_that_is_never_closed(tmp_path):
     assert "line 1: a quote that is never closed" in message_of(tmp_path / "mine.csv", "csv")
 
 
+@pytest.mark.parametrize("min_rating", [None, 3.5])
+@pytest.mark.parametrize(
+    ("format", "header", "text"),
+    [
+        ("msd", "user\tsong\tplay_count", triplets),
+        ("movielens", "user id\titem id\trating\ttimestamp", u_data),
+        ("movielens", "UserID::MovieID::Rating::Timestamp", ratings_dat),
+    ],
+)
+def test_a_header_line_where_there_is_none(format, header, text, min_rating, tmp_path):
+    lines = text(RATINGS * 3).splitlines()
+    for at in (0, 7):  # at the start, and where two files were put together
+        (tmp_path / "mine.txt").write_text("\n".join([*lines[:at], header, *lines[at:]]) + "\n")
+        message = message_of(tmp_path / "mine.txt", format, min_rating=min_rating)
+        assert f"line {at + 1}: the rating " in message
+        assert "remove it if it is a header line" in message
+
+
+@pytest.mark.parametrize("min_rating", [None, 3.5])
+@pytest.mark.parametrize("rating", ["", "nan", "inf"])
+def test_a_missing_rating_without_a_header_line(rating, min_rating, tmp_path):
+    (tmp_path / "mine.txt").write_text(f"a\tb\t4\na\tc\t{rating}\n")
+    assert "line 2: the rating " in message_of(tmp_path / "mine.txt", "msd", min_rating=min_rating)
+
+
+@pytest.mark.parametrize("line", ["1:9:2:7:3::4", "1::2:7:3::4", "1::2::3:5:4"])
+def test_single_colons_where_two_belong(line, tmp_path):
+    (tmp_path / "ratings.dat").write_text(f"{ratings_dat()}{line}\n{ratings_dat()}")
+    message = message_of(tmp_path / "ratings.dat", "movielens")
+    assert "line 7: a column between two separators is not empty" in message
+
+
 def test_netflix_ratings_that_are_there_twice(tmp_path):
     for name in ("a/mv_0000001.txt", "b/mv_0000001.txt"):
         (tmp_path / name).parent.mkdir()

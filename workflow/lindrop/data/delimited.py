@@ -31,7 +31,7 @@ ID = pa.dictionary(pa.int32(), pa.string())
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns; `rating` is read only if there is a rating threshold."""
+    """Names of the columns; `rating` is read only if there is a rating threshold or no header."""
 
     user: str
     item: str
@@ -44,11 +44,16 @@ class Columns:
 
 @dataclass(frozen=True)
 class Layout:
-    """Format of a delimited text; `names` is None if its first line names the columns."""
+    """Format of a delimited text; `names` is None if its first line names the columns.
+
+    The columns `blank` must be empty in every row. Without a header line, the ratings are always
+    read, because nothing else tells a row from a header line or from a line of another format.
+    """
 
     delimiter: str
     names: Sequence[str] | None
     quoted: bool
+    blank: Sequence[str] = ()
 
 
 CSV = Layout(",", None, quoted=True)
@@ -67,13 +72,12 @@ def read_member(
     member: Member, layout: Layout, columns: Columns, min_rating: float | None
 ) -> Interactions:
     """Read interactions from one text file of known layout."""
-    if min_rating is None:
+    if min_rating is None and not layout.names:
         columns = Columns(columns.user, columns.item)
     _require(columns, _header(member, layout), member.name)
-    table = _parse(member, layout, columns)
     header_lines = 0 if layout.names else 1
     return from_table(
-        table,
+        _parse(member, layout, columns, min_rating),
         columns,
         min_rating,
         member.name,
@@ -148,7 +152,7 @@ def from_table(
             row = int(np.argmax(codes == empty))
             raise UserError(f"{where}, {place(row)}: the {what} id is empty; remove the row")
     raw = RawCounts(table.num_rows, len(user_ids), len(item_ids))
-    if min_rating is not None and columns.rating:
+    if columns.rating:
         rating = table[columns.rating].to_numpy()
         if not np.isfinite(rating).all():
             row = int(np.argmin(np.isfinite(rating)))
@@ -156,13 +160,18 @@ def from_table(
                 f"{where}, {place(row)}: the rating is missing or not a finite number; "
                 "correct or remove the row"
             )
-        keep = rating > min_rating
-        user, item = user[keep], item[keep]
+        if min_rating is not None:
+            keep = rating > min_rating
+            user, item = user[keep], item[keep]
     return from_codes(user, user_ids, item, item_ids, min_rating, raw)
 
 
-def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
+def _parse(member: Member, layout: Layout, columns: Columns, min_rating: float | None) -> pa.Table:
     """Parse the wanted columns of a text; UserError with the line number if that fails."""
+    # ratings that are compared with no threshold are only looked at: half the memory is enough
+    number = pa.float32() if min_rating is None else pa.float64()
+    types = {columns.user: ID, columns.item: ID, columns.rating: number}
+    types |= dict.fromkeys(layout.blank, pa.null())
     parse = pa.csv.ParseOptions(
         delimiter=layout.delimiter,
         quote_char='"' if layout.quoted else False,
@@ -183,6 +192,7 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
             source = Watched(stream, quotes) if layout.quoted else stream
             return pa.csv.read_csv(source, options, parse, convert)
 
+    quotes = Quotes(layout.delimiter)
     try:
         table = read(threads=True)
     except pa.ArrowInvalid:
@@ -196,7 +206,6 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
         return read(threads=False)
     except pa.ArrowInvalid as error:
         raise UserError(_bad_line(member, layout, str(error), columns)) from error
-    quotes = Quotes(layout.delimiter)
 
 
 def _require(columns: Columns, present: Sequence[str], where: str) -> None:
@@ -247,6 +256,11 @@ def _header(member: Member, layout: Layout) -> list[str]:
     return names
 
 
+def _quoting(layout: Layout) -> Any:
+    """Options of Python's csv reader for a layout."""
+    return {} if layout.quoted else {"quoting": csv.QUOTE_NONE}
+
+
 def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) -> str:
     """Error message for a line that Arrow cannot parse, with the line number where known."""
     row = re.search(r"Row #(\d+)", message)
@@ -256,7 +270,14 @@ def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) ->
     column = re.search(r"CSV column #(\d+)", message)
     if "invalid UTF8" in message:
         return f"{where}: not UTF-8 text; convert the file to UTF-8"
+    if "conversion error to null" in message:
+        return f"{where}: a column between two separators is not empty; correct or remove the line"
     if value := re.search(r"invalid value '(.*)'", message, re.DOTALL):
+        if layout.names:
+            return (
+                f"{where}: the rating {value[1]!r} is not a number; correct the line, or "
+                "remove it if it is a header line, which files of this format do not have"
+            )
         return (
             f"{where}: the rating {value[1]!r} is not a number; correct the line, or set "
             f"`rating` to the column of ratings (now {columns.rating!r})"
@@ -273,16 +294,10 @@ def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) ->
 
 
 def _line_of_row(member: Member, layout: Layout, row: int) -> int:
-        if layout.names:
-            return (
-                f"{where}: the rating {value[1]!r} is not a number; correct the line, or "
-                "remove it if it is a header line, which files of this format do not have"
-            )
     """Line number (from 1) on which row `row` (from 0) ends; empty lines do not count as rows."""
     with opened(member) as stream:
         text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", newline="")
-        quotes: Any = {} if layout.quoted else {"quoting": csv.QUOTE_NONE}
-        reader = csv.reader(text, delimiter=layout.delimiter, **quotes)
+        reader = csv.reader(text, delimiter=layout.delimiter, **_quoting(layout))
         try:
             for number, _ in enumerate(fields for fields in reader if fields):
                 if number == row:
