@@ -8,6 +8,8 @@ BIN    := .venv/bin
 # Python must be allowed to write bytecode, else every job compiles the libraries again.
 RUN    := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 SHOWN  := --rerun-incomplete --show-failed-logs --configfile $(CONFIG) --logger lindrop
+# Snakemake reads CONFIG before the workflow can check it, and answers some files by a traceback.
+CHECK  := $(BIN)/python -m lindrop.workflow.config_text $(CONFIG)
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 # --no-compile: modules are compiled when first imported, and most modules never are.
@@ -20,6 +22,7 @@ SMK    := Snakefile workflow/Snakefile workflow/rules
 .PHONY: run test test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
+	@$(CHECK)
 	@$(RUN) snakemake --cores $(CORES) $(SHOWN)
 	@$(BIN)/python -m lindrop.claims.summary results
 
@@ -53,6 +56,7 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/snakefmt $(SMK)
 
 deep: .venv/ready-deep  ## set up PyTorch, train the deep networks (Table 1; Pal 2020, Fig. 2), then run CONFIG
+	@$(CHECK)
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(SHOWN)
 	@$(MAKE) --no-print-directory run
 

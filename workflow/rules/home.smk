@@ -64,7 +64,20 @@ def own_files(*parts):
 def default_configuration():
     """config/config.yaml of the working directory, or that of this repository if there is none."""
     here = Path("config", "config.yaml")
-    return str(here if here.exists() else OWN / here)
+    file = str(here if here.exists() else OWN / here)
+    check_configuration(file)
+    return file
+
+
+def check_configuration(file):
+    """End with one line where the text of a configuration is wrong, which YAML readers do not see."""
+    from lindrop.base.errors import UserError
+    from lindrop.workflow.config_text import check_file
+
+    try:
+        check_file(file)
+    except UserError as error:
+        sys.exit(f"lindrop: error: {error}")
 
 
 OWN = own_folder(workflow.current_basedir)
