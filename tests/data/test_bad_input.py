@@ -2,7 +2,9 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import tarfile
 
 import numpy as np
 import pandas as pd
@@ -405,3 +407,68 @@ def test_netflix_ratings_that_are_there_twice(tmp_path):
     both = {"mv_0000001.txt": "1:\n12,4,x\n", "combined_data_1.txt": "1:\n12,4,x\n"}
     path = write_zip(tmp_path / "both.zip", both)
     assert "holds the ratings more than once" in message_of(path, "netflix")
+
+
+def test_the_same_film_twice_or_in_the_file_of_another(tmp_path):
+    path = tmp_path / "combined_data_1.txt"
+    path.write_text("1:\n12,4,2005-09-06\n2:\n12,4,2005-09-06\n1:\n13,4,2005-09-06\n")
+    assert "line 5: film 1 for the second time" in message_of(path, "netflix")
+    texts = {1: "1:\n12,4,x\n", 2: "2:\n12,4,x\n", 3: "1:\n14,4,x\n"}
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", texts)
+    message = message_of(path, "netflix")
+    assert "mv_0000003.txt, line 1: film 1 in the file of another film" in message
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", texts | {3: "14,4,x\n"})
+    message = message_of(path, "netflix")
+    assert "mv_0000003.txt, line 1: the file does not start with a line `film:`" in message
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", texts | {3: "3:\n14,4,x\n4:\n1,2,x\n"})
+    assert "mv_0000003.txt, line 3: film 4 in the file of" in message_of(path, "netflix")
+
+
+def test_a_film_that_comes_again_in_a_later_buffer(tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.data.netflix.BUFFER_BYTES", 40)
+    for film in (1, 2):
+        rows = "12,4,2005-09-06\n" * 9
+        (tmp_path / f"combined_data_{film}.txt").write_text(f"{film}:\n{rows}{film + 5}:\n{rows}")
+    assert read_interactions(tmp_path, "netflix").raw.items == 4
+    (tmp_path / "combined_data_2.txt").write_text(f"2:\n{rows}6:\n{rows}")
+    message = message_of(tmp_path, "netflix")
+    assert "combined_data_2.txt, line 11: film 6 for the second time" in message
+
+
+@pytest.mark.parametrize("depth", [3, 300])
+def test_tars_inside_each_other(depth, tmp_path):
+    data = tar_of({"training_set/mv_0000001.txt": b"1:\n12,4,2005-09-06\n"})
+    for _ in range(depth):
+        data = tar_of({"training_set.tar": data})
+    (tmp_path / "nf.tar").write_bytes(data)
+    message = message_of(tmp_path / "nf.tar", "netflix")
+    assert "more than 3 archives inside each other" in message
+    assert len(message) < 1000
+
+
+@pytest.mark.parametrize("kind", ["sparse", "hard link", "link"])
+def test_a_film_file_in_a_tar_that_is_no_plain_file(kind, tmp_path):
+    """Such a file was passed over, or read as zeros."""
+    buffer = io.BytesIO()
+    text = b"1:\n12,4,2005-09-06\n"
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        info = tarfile.TarInfo("training_set/mv_0000001.txt")
+        info.size = len(text)
+        archive.addfile(info, io.BytesIO(text))
+        other = tarfile.TarInfo("training_set/mv_0000002.txt")
+        types = {"sparse": tarfile.GNUTYPE_SPARSE, "hard link": tarfile.LNKTYPE}
+        other.type = types.get(kind, tarfile.SYMTYPE)
+        other.linkname = "" if kind == "sparse" else info.name
+        archive.addfile(other)
+    (tmp_path / "nf.tar").write_bytes(buffer.getvalue())
+    message = message_of(tmp_path / "nf.tar", "netflix")
+    assert "mv_0000002.txt is a" in message
+    assert "unpack the archive" in message
+
+
+def test_parquet_with_a_name_that_is_not_utf8(tmp_path):
+    path = tmp_path / "mine.parquet"
+    pd.DataFrame({"user": ["a"], "item": ["b"], "zzzzz": [1]}).to_parquet(path)
+    data = path.read_bytes().replace(b"zzzzz", b"zz\xffzz")
+    path.write_bytes(data)
+    assert "not a readable parquet file" in message_of(path, "parquet")

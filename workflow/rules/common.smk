@@ -35,6 +35,7 @@ except UserError as error:
 
 RESULTS = real("<results>")
 DATASETS = config["datasets"]
+check_folders(DATASETS)
 MODELS = [model for model in CATALOGUE if model not in DEEP]
 SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"

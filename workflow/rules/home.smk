@@ -1,5 +1,6 @@
 # Places of this workflow's own files, also if it is used as a module. This file has no rules.
 import os
+import re
 import shutil
 import sys
 import tarfile
@@ -89,6 +90,11 @@ if library and Path(library.__file__).resolve().parents[1] != WORKFLOW.resolve()
         "lindrop as a module"
     )
 RULES = WORKFLOW / "rules"
+if re.search("[{}]", str(OWN)):
+    sys.exit(
+        f"lindrop: error: {OWN}: Snakemake takes braces in a path for wildcards; move the project to a "
+        "folder without them"
+    )
 # Scripts run this library, also where another version of it is installed.
 sys.path.insert(0, str(WORKFLOW))
 os.environ.update(

@@ -98,6 +98,8 @@ def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Inte
                 arrays[name].append(_as_id(batch.column(name), name, path))
             if columns.rating:
                 arrays[columns.rating].append(_as_rating(batch.column(columns.rating), path))
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not a readable parquet file (a name is not UTF-8)") from error
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"{path}: not a readable parquet file ({error})") from error
     types = {columns.user: ID, columns.item: ID, columns.rating: pa.float64()}
