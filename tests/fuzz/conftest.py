@@ -1,0 +1,5 @@
+"""Nothing here runs without hypothesis, which is among the test tools."""
+
+import pytest
+
+pytest.importorskip("hypothesis")
