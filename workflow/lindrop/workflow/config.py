@@ -72,6 +72,8 @@ def _plain(value: Any, key: str, depth: int, left: Iterator[int]) -> Any:
         return value
     if isinstance(value, PurePath):
         return str(value)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise UserError(f"{where}: {_short(value)}: a whole number may have at most 18 digits")
     if value is None or isinstance(value, bool | int | float):
         return value
     raise UserError(
@@ -90,7 +92,7 @@ def _short(value: Any) -> str:
     try:
         text = str(value)
     except (ValueError, RecursionError):  # a number of more digits than Python writes
-        text = f"a {type(value).__name__}"
+        text = f"a very long {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "…"
 
 
@@ -106,10 +108,7 @@ def _joined(key: str, name: str) -> str:
 
 def _shown(value: Any) -> str:
     """A value as JSON of at most 60 characters, for error messages."""
-    try:
-        return _short(json.dumps(value, ensure_ascii=False))
-    except ValueError:  # a number of more digits than Python writes
-        return "a very long number"
+    return _short(json.dumps(value, ensure_ascii=False))
 
 
 def _check(value: Any, schema: Schema, key: str) -> Any:
@@ -118,8 +117,6 @@ def _check(value: Any, schema: Schema, key: str) -> Any:
         schema = _branch(value, schema, key)
     if isinstance(value, float) and not math.isfinite(value):
         raise mistake(key, str(value), allowed(schema))
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise mistake(key, value, f"{allowed(schema)}, of at most 18 digits")
     flat = {name: rule for name, rule in schema.items() if name not in NESTED}
     for error in Validator(flat).iter_errors(value):
         raise mistake(key or "the file", value, allowed(schema)) from error

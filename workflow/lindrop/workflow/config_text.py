@@ -22,6 +22,7 @@ MOST_ENTRIES = 100_000  # keys and values, those that aliases repeat counted eac
 MOST_DIGITS = 400  # of a number
 TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 INTEGER, DECIMAL = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+KINDS = ("str", "int", "float", "bool", "null", "map", "seq")  # what a configuration may hold
 PLAIN_INTEGER = r"[-+]?(0|[1-9][0-9_]*)"
 
 
@@ -40,7 +41,7 @@ def check_text(text: str, file: str) -> None:
     """Raise UserError at the first key or number of a YAML text that a reader changes or loses."""
     try:
         _check_depth(yaml.parse(text, LOADER), file)
-        root = yaml.compose(text, LOADER)
+        root = yaml.compose(text)  # by the Python reader that Snakemake uses: the other takes tabs
     except yaml.YAMLError as error:
         if _is_json(text, file):
             return
@@ -48,8 +49,13 @@ def check_text(text: str, file: str) -> None:
         where = f"{file}, line {mark.line + 1}" if mark else file
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
         raise UserError(f"{where}: not valid YAML ({problem}); correct the file") from error
-    if root is not None:
-        _entries(root, file, {}, set())
+    if root is None:
+        return
+    _entries(root, file, {}, set())
+    try:
+        yaml.SafeLoader("").construct_document(root)
+    except (yaml.YAMLError, ValueError, TypeError, KeyError, OverflowError) as error:
+        raise UserError(f"{file}: a value that YAML cannot read ({error}); correct it") from error
 
 
 def _is_json(text: str, file: str) -> bool:
@@ -95,6 +101,11 @@ def _entries(
     if id(node) not in known:
         above.add(id(node))
         inside = []
+        kind = node.tag.rpartition(":")[2]
+        if kind not in KINDS or not node.tag.startswith("tag:yaml.org"):
+            raise UserError(
+                f"{where}: a value is read as a YAML {_short(kind)}; quote it if it is text"
+            )
         if isinstance(node, yaml.ScalarNode):
             _check_number(node, file)
         elif isinstance(node, yaml.SequenceNode):
