@@ -3,6 +3,8 @@ PYTHON ?= python3
 CONFIG ?= config/config.yaml
 CLUSTER ?= test_results.py
 SIZES  ?= 2000 4000 8000
+HOURS  ?= 1
+FUZZERS := 8
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 # Python must be allowed to write bytecode, else every job compiles the libraries again.
@@ -19,7 +21,7 @@ PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
+.PHONY: run test fuzz test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(CHECK)
@@ -39,6 +41,10 @@ test-extras: .venv/ready-dev  ## run the tests that need PyTorch, Chromium or th
 
 test-cluster: .venv/ready-dev .venv/ready-cluster  ## as root: test on a Slurm of two nodes; CLUSTER= also tests every fault
 	@$(RUN) python -m pytest --numprocesses=0 tests/cluster/$(CLUSTER)
+
+fuzz: .venv/ready-dev  ## run the fuzzers of tests/fuzz for HOURS=1 in all; counts in benchmarks/results/fuzz.csv
+	@$(RUN) LINDROP_FUZZ_SECONDS=$$(( $(HOURS) * 3600 / $(FUZZERS) )) \
+	  python -m pytest --numprocesses=0 tests/fuzz
 
 lint: .venv/ready-dev  ## check formatting, style and types, and run Snakemake's lint
 	@echo "Style and formatting (ruff, snakefmt)"
