@@ -1,7 +1,7 @@
 """Fuzzers: many random inputs from a fixed seed, each compared with an oracle.
 
-`make test` runs about a minute of each file in tests/fuzz. `make fuzz HOURS=1` gives each fuzzer the
-same time, with seeds from LINDROP_FUZZ_SEED on, and writes how many inputs were tried to
+`make test` runs about a minute of each file in tests/fuzz. `make fuzz HOURS=1` gives each fuzzer
+the same time, with seeds from LINDROP_FUZZ_SEED on, and writes how many inputs were tried to
 benchmarks/results/fuzz.csv. An input that fails is shown as it must be typed; keep it as a test.
 """
 

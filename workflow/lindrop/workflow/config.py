@@ -12,7 +12,6 @@ from typing import Any
 from lindrop.base.errors import UserError
 from lindrop.base.schemas import Validator
 from lindrop.data.synthetic.recipe import recipe_of
-from lindrop.models.catalogue import TORCH
 from lindrop.workflow.config_text import DEEPEST, MOST_ENTRIES
 
 Schema = dict[str, Any]
@@ -35,7 +34,8 @@ def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     for name, entry in filled["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
     for name, options in filled["models"].items():
-        _check_grid(f"models.{name}", options, filled["points_per_job"])
+        alone = schema["properties"]["models"]["properties"][name].get("x-one-point-per-job")
+        _check_grid(f"models.{name}", options, 1 if alone else filled["points_per_job"])
     for name in filled["pretorius2018"]["images"]:
         _check_measured(f"pretorius2018.{name}.network", filled["pretorius2018"][name]["network"])
     downloads(filled)
@@ -235,9 +235,8 @@ def _check_measured(key: str, network: dict[str, Any]) -> None:
         raise mistake(f"{key}.every", network["every"], f"at most its epochs, {network['epochs']}")
 
 
-def _check_grid(key: str, options: Mapping[str, Any], points_per_job: int) -> None:
+def _check_grid(key: str, options: Mapping[str, Any], per_job: int) -> None:
     """Check that a model's grid is not larger than Snakemake can plan."""
-    per_job = 1 if key.rpartition(".")[2] in TORCH else points_per_job
     points = math.prod(len(values) for values in options.values() if isinstance(values, list))
     if points > MOST_POINTS:
         raise UserError(f"config: {key}: a grid of {points:,} points; at most {MOST_POINTS:,}")
