@@ -4,7 +4,7 @@ CONFIG ?= config/config.yaml
 CLUSTER ?= test_results.py
 SIZES  ?= 2000 4000 8000
 HOURS  ?= 1
-FUZZERS := 8
+FUZZERS := 9
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 # Python must be allowed to write bytecode, else every job compiles the libraries again.

@@ -8,6 +8,8 @@ import tarfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from lindrop.base.errors import UserError
@@ -464,6 +466,19 @@ def test_a_film_file_in_a_tar_that_is_no_plain_file(kind, tmp_path):
     message = message_of(tmp_path / "nf.tar", "netflix")
     assert "mv_0000002.txt is a" in message
     assert "unpack the archive" in message
+
+
+def test_parquet_with_an_id_that_is_not_utf8(tmp_path):
+    path = tmp_path / "mine.parquet"
+    for dictionary in (True, False):
+        table = pa.table({"user": ["zzzzz", "b"], "item": ["b", "c"]})
+        pa.parquet.write_table(
+            table, path, use_dictionary=dictionary, compression="none", write_statistics=False
+        )
+        path.write_bytes(path.read_bytes().replace(b"zzzzz", b"zz\xffzz"))
+        message = message_of(path, "parquet")
+        assert "not a readable parquet file" in message
+        assert "UTF8" in message
 
 
 def test_parquet_with_a_name_that_is_not_utf8(tmp_path):

@@ -109,6 +109,7 @@ def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Inte
 
 def _as_id(values: pa.Array, name: str, path: Path) -> pa.Array:
     """Ids as dictionary-encoded strings; UserError if they are no integers or strings, or empty."""
+    values.validate(full=True)  # the reader believes that every text is UTF-8
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if not (pa.types.is_integer(values.type) or _is_text(values.type)):
