@@ -20,7 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from lindrop.base.errors import UserError
-from lindrop.data.archives import Member, only_member, opened
+from lindrop.data.archives import REMEDY, Member, only_member, opened
 from lindrop.data.interactions import Interactions, RawCounts, from_codes, unified
 from lindrop.data.quotes import Quotes, Watched, long_fields, require_closed
 
@@ -104,6 +104,12 @@ def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Inte
         raise UserError(f"{path}: not a readable parquet file ({error})") from error
     types = {columns.user: ID, columns.item: ID, columns.rating: pa.float64()}
     table = pa.table({name: pa.chunked_array(arrays[name], types[name]) for name in arrays})
+    stated = file.metadata.num_rows
+    if table.num_rows != stated:  # Arrow may stop at a damaged part as at the end
+        raise UserError(
+            f"{path}: not a readable parquet file ({table.num_rows:,} of its {stated:,} rows); "
+            f"{REMEDY}"
+        )
     return from_table(table, columns, min_rating, str(path), lambda row: f"row {row + 1}")
 
 
