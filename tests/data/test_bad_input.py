@@ -426,6 +426,14 @@ def test_the_same_film_twice_or_in_the_file_of_another(tmp_path):
     assert "mv_0000003.txt, line 3: film 4 in the file of" in message_of(path, "netflix")
 
 
+def test_a_byte_order_mark_between_films(tmp_path, monkeypatch):
+    """Arrow passes over it at the start of a buffer, and nowhere else."""
+    (tmp_path / "all.txt").write_text("4:\n\ufeff12,4,x\n", encoding="utf-8")
+    for size in (4, 1 << 20):
+        monkeypatch.setattr("lindrop.data.netflix.BUFFER_BYTES", size)
+        assert "line 2: '\\ufeff12,4,x' is neither" in message_of(tmp_path / "all.txt", "netflix")
+
+
 def test_a_film_that_comes_again_in_a_later_buffer(tmp_path, monkeypatch):
     monkeypatch.setattr("lindrop.data.netflix.BUFFER_BYTES", 40)
     for film in (1, 2):

@@ -119,14 +119,19 @@ for compression in ("none", "snappy", "zstd"):
     min_rating=st.sampled_from([None, 3.5]),
 )
 def test_parquet(kind, edits, ends, min_rating):
-    """Rows as Arrow reads the same damaged file whole; what it cannot read is refused."""
+    """Rows as Arrow reads the same file at once, else as before the damage, or one line."""
     data = TABLES[kind]
     data = damaged(data, edits, max(0, len(data) - 2500) if ends else 0)
     options = {"rating": "rating"} if min_rating else {}
     pairs, message = read(data, "parquet", min_rating=min_rating, **options)
     if pairs is None:
         return False
-    table = pa.parquet.read_table(io.BytesIO(data), columns=["user", "item", *options])
+    whole = data
+    try:
+        table = pa.parquet.read_table(io.BytesIO(whole), columns=["user", "item", *options])
+    except (pa.ArrowException, OSError):  # read_table looks at more of the footer: then nothing
+        whole = TABLES[kind]  # of the rows may be damaged
+        table = pa.parquet.read_table(io.BytesIO(whole), columns=["user", "item", *options])
     right = [
         (row["user"], str(row["item"]))
         for row in table.to_pylist()

@@ -5,6 +5,7 @@ ordered by film, ascending, then by line inside the film. No official loader exi
 is our choice; it decides the numbers of the items, never which users are held out.
 """
 
+import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -154,8 +155,11 @@ def _parse(
         start = line.end()
     bodies.append(text.data[start:])
     counts.append(bodies[-1].count(b"\n"))
+    ratings = b"".join(bodies)
+    if ratings.startswith(codecs.BOM_UTF8):  # Arrow would pass over it, but only here
+        raise UserError(_first_bad(text))
     try:
-        table = pa.csv.read_csv(pa.BufferReader(b"".join(bodies)), READ, PARSE, CONVERT)
+        table = pa.csv.read_csv(pa.BufferReader(ratings), READ, PARSE, CONVERT)
     except pa.ArrowInvalid as error:
         if any(counts):
             raise UserError(_first_bad(text)) from error
