@@ -3,11 +3,15 @@ PYTHON ?= python3
 CONFIG ?= config/config.yaml
 CLUSTER ?= test_results.py
 SIZES  ?= 2000 4000 8000
+HOURS  ?= 1
+FUZZERS := 9
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN    := .venv/bin
 # Python must be allowed to write bytecode, else every job compiles the libraries again.
 RUN    := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 SHOWN  := --configfile $(CONFIG) --logger lindrop
+# Snakemake reads CONFIG before the workflow can check it, and answers some files by a traceback.
+CHECK  := $(BIN)/python -m lindrop.workflow.config_text $(CONFIG)
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 # --no-compile: modules are compiled when first imported, and most modules never are.
@@ -17,9 +21,10 @@ PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
+.PHONY: run test fuzz test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
+	@$(CHECK)
 	@$(RUN) snakemake --cores $(CORES) $(SHOWN)
 	@$(BIN)/python -m lindrop.claims.summary results
 
@@ -37,6 +42,10 @@ test-extras: .venv/ready-dev  ## run the tests that need PyTorch, Chromium or th
 test-cluster: .venv/ready-dev .venv/ready-cluster  ## as root: test on a Slurm of two nodes; CLUSTER= also tests every fault
 	@$(RUN) python -m pytest --numprocesses=0 tests/cluster/$(CLUSTER)
 
+fuzz: .venv/ready-dev  ## run the fuzzers of tests/fuzz for HOURS=1 in all; counts in benchmarks/results/fuzz.csv
+	@$(RUN) LINDROP_FUZZ_SECONDS=$$(( $(HOURS) * 3600 / $(FUZZERS) )) \
+	  python -m pytest --numprocesses=0 tests/fuzz
+
 lint: .venv/ready-dev  ## check formatting, style and types, and run Snakemake's lint
 	@echo "Style and formatting (ruff, snakefmt)"
 	@$(BIN)/ruff check --quiet $(CODE)
@@ -53,6 +62,7 @@ format: .venv/ready-dev  ## rewrite the code in the project's format
 	@$(BIN)/snakefmt $(SMK)
 
 deep: .venv/ready-deep  ## set up PyTorch, train the deep networks (Table 1; Pal 2020, Fig. 2), then run CONFIG
+	@$(CHECK)
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(SHOWN)
 	@$(MAKE) --no-print-directory run
 

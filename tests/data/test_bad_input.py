@@ -2,10 +2,14 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import tarfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from lindrop.base.errors import UserError
@@ -328,6 +332,73 @@ def test_a_quote_that_is_never_closed(lines, tmp_path):
     assert "quote that is never closed" in message or "columns instead of" in message
 
 
+FILLER = [f"u{user},i{user % 9},fine" for user in range(3000)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        (["u1,i1,fine", 'u1,i2,"great', "u2,i1,fine", "u3,i2,fine"], 3),
+        (['u1,i1,"great', "u2,i1,fine", 'u3,i2,"also', "u4,i1,fine"], 2),  # an even number
+        (["u1,i1,fine", 'u1,i2,"great" ', "u2,i1,fine"], 3),
+        (["u1,i1,fine", 'u1,i2,"say "hi""', "u2,i1,fine"], 3),
+        (["u1,i1,fine", '"u1,i2,great'], 3),
+        (['u1,i1,"a ""b"', 'u1,i2,""" '], 3),
+        ([*FILLER, 'u1,i2,"great', *FILLER], 3002),
+        ([*FILLER, 'u1,i1,5" disk', 'u1,i2,"great', *FILLER, 'u1,i2,"great', *FILLER], 3003),
+        ([*FILLER, 'u1,i2,"'], 3002),
+    ],
+    ids=range(9),
+)
+@pytest.mark.parametrize("format", ["csv", "csv in small blocks", "tsv", "movielens"])
+def test_a_quote_that_would_swallow_rows_names_the_line(format, rows, line, tmp_path, monkeypatch):
+    if "small" in format:
+        monkeypatch.setattr("lindrop.data.delimited.BLOCK_BYTES", 1 << 12)
+        format = "csv"
+    head = "userId,movieId,review" if format == "movielens" else "user,item,review"
+    text = "\n".join([head, *rows]) + "\n"
+    path = tmp_path / "ratings.csv"
+    path.write_text(text.replace(",", "\t") if format == "tsv" else text, encoding="utf-8-sig")
+    assert f"line {line}: a quote that is never closed" in message_of(path, format)
+
+
+def test_a_quote_in_the_names_of_the_columns_that_is_never_closed(tmp_path):
+    (tmp_path / "mine.csv").write_text('user,item,"review\n' + "1,2,3\n" * 100_000)
+    assert "line 1: a quote that is never closed" in message_of(tmp_path / "mine.csv", "csv")
+
+
+@pytest.mark.parametrize("min_rating", [None, 3.5])
+@pytest.mark.parametrize(
+    ("format", "header", "text"),
+    [
+        ("msd", "user\tsong\tplay_count", triplets),
+        ("movielens", "user id\titem id\trating\ttimestamp", u_data),
+        ("movielens", "UserID::MovieID::Rating::Timestamp", ratings_dat),
+    ],
+)
+def test_a_header_line_where_there_is_none(format, header, text, min_rating, tmp_path):
+    lines = text(RATINGS * 3).splitlines()
+    for at in (0, 7):  # at the start, and where two files were put together
+        (tmp_path / "mine.txt").write_text("\n".join([*lines[:at], header, *lines[at:]]) + "\n")
+        message = message_of(tmp_path / "mine.txt", format, min_rating=min_rating)
+        assert f"line {at + 1}: the rating " in message
+        assert "remove it if it is a header line" in message
+
+
+@pytest.mark.parametrize("min_rating", [None, 3.5])
+@pytest.mark.parametrize("rating", ["", "nan", "inf"])
+def test_a_missing_rating_without_a_header_line(rating, min_rating, tmp_path):
+    (tmp_path / "mine.txt").write_text(f"a\tb\t4\na\tc\t{rating}\n")
+    assert "line 2: the rating " in message_of(tmp_path / "mine.txt", "msd", min_rating=min_rating)
+
+
+@pytest.mark.parametrize("line", ["1:9:2:7:3::4", "1::2:7:3::4", "1::2::3:5:4"])
+def test_single_colons_where_two_belong(line, tmp_path):
+    (tmp_path / "ratings.dat").write_text(f"{ratings_dat()}{line}\n{ratings_dat()}")
+    message = message_of(tmp_path / "ratings.dat", "movielens")
+    assert "line 7: a column between two separators is not empty" in message
+
+
 def test_netflix_ratings_that_are_there_twice(tmp_path):
     for name in ("a/mv_0000001.txt", "b/mv_0000001.txt"):
         (tmp_path / name).parent.mkdir()
@@ -338,3 +409,108 @@ def test_netflix_ratings_that_are_there_twice(tmp_path):
     both = {"mv_0000001.txt": "1:\n12,4,x\n", "combined_data_1.txt": "1:\n12,4,x\n"}
     path = write_zip(tmp_path / "both.zip", both)
     assert "holds the ratings more than once" in message_of(path, "netflix")
+
+
+def test_the_same_film_twice_or_in_the_file_of_another(tmp_path):
+    path = tmp_path / "combined_data_1.txt"
+    path.write_text("1:\n12,4,2005-09-06\n2:\n12,4,2005-09-06\n1:\n13,4,2005-09-06\n")
+    assert "line 5: film 1 for the second time" in message_of(path, "netflix")
+    texts = {1: "1:\n12,4,x\n", 2: "2:\n12,4,x\n", 3: "1:\n14,4,x\n"}
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", texts)
+    message = message_of(path, "netflix")
+    assert "mv_0000003.txt, line 1: film 1 in the file of another film" in message
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", texts | {3: "14,4,x\n"})
+    message = message_of(path, "netflix")
+    assert "mv_0000003.txt, line 1: the file does not start with a line `film:`" in message
+    path = write_netflix_tar(tmp_path / "nf.tar.gz", texts | {3: "3:\n14,4,x\n4:\n1,2,x\n"})
+    assert "mv_0000003.txt, line 3: film 4 in the file of" in message_of(path, "netflix")
+
+
+def test_a_byte_order_mark_between_films(tmp_path, monkeypatch):
+    """Arrow passes over it at the start of a buffer, and nowhere else."""
+    (tmp_path / "all.txt").write_text("4:\n\ufeff12,4,x\n", encoding="utf-8")
+    for size in (4, 1 << 20):
+        monkeypatch.setattr("lindrop.data.netflix.BUFFER_BYTES", size)
+        assert "line 2: '\\ufeff12,4,x' is neither" in message_of(tmp_path / "all.txt", "netflix")
+
+
+def test_a_film_that_comes_again_in_a_later_buffer(tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.data.netflix.BUFFER_BYTES", 40)
+    for film in (1, 2):
+        rows = "12,4,2005-09-06\n" * 9
+        (tmp_path / f"combined_data_{film}.txt").write_text(f"{film}:\n{rows}{film + 5}:\n{rows}")
+    assert read_interactions(tmp_path, "netflix").raw.items == 4
+    (tmp_path / "combined_data_2.txt").write_text(f"2:\n{rows}6:\n{rows}")
+    message = message_of(tmp_path, "netflix")
+    assert "combined_data_2.txt, line 11: film 6 for the second time" in message
+
+
+@pytest.mark.parametrize("depth", [3, 300])
+def test_tars_inside_each_other(depth, tmp_path):
+    data = tar_of({"training_set/mv_0000001.txt": b"1:\n12,4,2005-09-06\n"})
+    for _ in range(depth):
+        data = tar_of({"training_set.tar": data})
+    (tmp_path / "nf.tar").write_bytes(data)
+    message = message_of(tmp_path / "nf.tar", "netflix")
+    assert "more than 3 archives inside each other" in message
+    assert len(message) < 1000
+
+
+@pytest.mark.parametrize("kind", ["sparse", "hard link", "link"])
+def test_a_film_file_in_a_tar_that_is_no_plain_file(kind, tmp_path):
+    """Such a file was passed over, or read as zeros."""
+    buffer = io.BytesIO()
+    text = b"1:\n12,4,2005-09-06\n"
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        info = tarfile.TarInfo("training_set/mv_0000001.txt")
+        info.size = len(text)
+        archive.addfile(info, io.BytesIO(text))
+        other = tarfile.TarInfo("training_set/mv_0000002.txt")
+        types = {"sparse": tarfile.GNUTYPE_SPARSE, "hard link": tarfile.LNKTYPE}
+        other.type = types.get(kind, tarfile.SYMTYPE)
+        other.linkname = "" if kind == "sparse" else info.name
+        archive.addfile(other)
+    (tmp_path / "nf.tar").write_bytes(buffer.getvalue())
+    message = message_of(tmp_path / "nf.tar", "netflix")
+    assert "mv_0000002.txt is a" in message
+    assert "unpack the archive" in message
+
+
+def test_parquet_with_an_id_that_is_not_utf8(tmp_path):
+    path = tmp_path / "mine.parquet"
+    for dictionary in (True, False):
+        table = pa.table({"user": ["zzzzz", "b"], "item": ["b", "c"]})
+        pa.parquet.write_table(
+            table, path, use_dictionary=dictionary, compression="none", write_statistics=False
+        )
+        path.write_bytes(path.read_bytes().replace(b"zzzzz", b"zz\xffzz"))
+        message = message_of(path, "parquet")
+        assert "not a readable parquet file" in message
+        assert "UTF8" in message
+
+
+def test_parquet_of_which_only_a_part_can_be_read(tmp_path):
+    """A flipped bit that a fuzzer found: Arrow gave 15 of 116 rows and no error."""
+    users = [str(u) for u in range(1, 25) for i in range(1 + u % 3, 30, u)]
+    items = [i for u in range(1, 25) for i in range(1 + u % 3, 30, u)]
+    table = pa.table({"user": users, "item": items, "rating": [4.5] * len(users)})
+    path = tmp_path / "mine.parquet"
+    pa.parquet.write_table(table, path, row_group_size=50, compression="zstd")
+    assert len(read_interactions(path, "parquet")) == len(users)
+    whole = path.read_bytes()
+    refused = 0
+    for at in range(len(whole) - 1100, len(whole) - 300):  # what the footer says of row groups
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        try:
+            assert len(read_interactions(path, "parquet")) == len(users)
+        except UserError:
+            refused += 1
+    assert refused
+
+
+def test_parquet_with_a_name_that_is_not_utf8(tmp_path):
+    path = tmp_path / "mine.parquet"
+    pd.DataFrame({"user": ["a"], "item": ["b"], "zzzzz": [1]}).to_parquet(path)
+    data = path.read_bytes().replace(b"zzzzz", b"zz\xffzz")
+    path.write_bytes(data)
+    assert "not a readable parquet file" in message_of(path, "parquet")

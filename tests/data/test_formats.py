@@ -228,3 +228,25 @@ def test_what_is_no_file_in_a_folder_is_passed_over(tmp_path):
     (tmp_path / "ratings.csv").write_text(ratings_csv())
     (tmp_path / "u.data").symlink_to(tmp_path / "nowhere")
     assert pairs(read_interactions(tmp_path, "movielens")) == kept(RATINGS, 0)
+
+
+def test_quotes_in_the_middle_of_a_value_are_characters(tmp_path, monkeypatch):
+    """Python's csv reads them so, too: only a quote at the start of a value opens something."""
+    monkeypatch.setattr("lindrop.data.delimited.BLOCK_BYTES", 1 << 12)
+    middle = 'user,item,note\n5" disk,a,x\nb,say "hi",y\n"c ""d""","e,f","1\n2"\n'
+    rows = "".join(f'{k},"{k}","""{k}"""\r\n' for k in range(2000))
+    path = tmp_path / "mine.csv"
+    path.write_text(middle + rows, newline="")
+    data = read_interactions(path, "csv")
+    assert pairs(data)[:4] == [('5" disk', "a"), ("b", 'say "hi"'), ('c "d"', "e,f"), ("0", "0")]
+    assert len(data) == 2003
+
+
+def test_names_of_columns_may_be_long_and_hold_line_breaks(tmp_path):
+    others = ",".join(f'"column\nnumber {k}"' for k in range(20_000))
+    (tmp_path / "mine.csv").write_text(f"{others},user,item\n{',' * 20_000}a,b\n")
+    assert (tmp_path / "mine.csv").stat().st_size > 1 << 18
+    assert pairs(read_interactions(tmp_path / "mine.csv", "csv")) == [("a", "b")]
+    (tmp_path / "mine.csv").write_text('"a user\nid",item\u2028id\n1,2\n', encoding="utf-8")
+    data = read_interactions(tmp_path / "mine.csv", "csv", user="a user\nid", item="item\u2028id")
+    assert pairs(data) == [("1", "2")]

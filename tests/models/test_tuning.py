@@ -132,7 +132,7 @@ def test_a_point_that_cannot_be_fitted_loses_no_other(users):
 def test_a_model_that_is_zero_is_never_chosen(data, users):
     options = {"lambda": [1.0, 1e9]}
     found = tune(data, "weight_decay", grid(options), [3], options, *users)
-    assert found["ndcg@100"].isna().tolist() == [False, True]
+    assert found[tuning.CRITERION].isna().tolist() == [False, True]
     assert choose(found, options)["lambda"].tolist() == [1.0]
 
 
@@ -274,3 +274,23 @@ def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, 
         assert again.cost.seconds > 0
         assert again.cost.megabytes > 10
         np.testing.assert_array_equal(again.per_user, expected.per_user)
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("wmf", {"alpha": 1.0}, {"alpha": 1e30}),
+        ("sampled_dropout", {"lambda": 10}, {"lambda": 1e300}),
+        ("ease", {"lambda": 10}, {"lambda": 1e308}),
+    ],
+)
+def test_a_point_with_numbers_that_overflow_leaves_the_others_alone(name, good, bad, data, users):
+    options = {option: one.default for option, one in CATALOGUE[name].options.items()}
+    options = {key: one[:1] if isinstance(one, list) else one for key, one in options.items()}
+    options |= {axis: [one, bad[axis]] for axis, one in good.items()}
+    ranks = ranks_of(name, 5, [5], data)
+    with np.errstate(all="ignore"):
+        found = tune(data, name, grid(options), ranks, options, *users)
+    axis = next(iter(good))
+    assert list(found[axis]) == [good[axis], bad[axis]]
+    assert list(found[tuning.CRITERION].notna()) == [True, False]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Unsolvable, UserError
 from lindrop.models.base import Training
 from lindrop.models.wmf.factors import WeightedFactors
 from lindrop.models.wmf.fit import fit_wmf
@@ -83,4 +83,11 @@ def test_the_seed_decides_the_start():
 def test_parameters_that_mean_nothing_are_refused(wrong):
     options = {"factors": 6, "ridge": RIDGE, "alpha": ALPHA} | wrong
     with pytest.raises(UserError, match="factors and sweeps must be at least 1"):
+        fit_wmf(Training.of(X), **options)
+
+
+@pytest.mark.parametrize("wide", [{"alpha": 1e30}, {"alpha": 1e300}, {"ridge": 1e30}])
+def test_numbers_that_are_too_large_leave_the_other_points_of_the_grid_alone(wide):
+    options = {"factors": 6, "ridge": RIDGE, "alpha": ALPHA} | wide
+    with pytest.raises(Unsolvable, match="the factors are not finite in 32-bit numbers"):
         fit_wmf(Training.of(X), **options)

@@ -10,8 +10,9 @@ import yaml
 
 from lindrop.base.errors import UserError
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.workflow.config import checked, downloads, duplicate_keys
+from lindrop.workflow.config import checked, downloads
 from lindrop.workflow.config_docs import README, readme
+from lindrop.workflow.config_text import check_file, check_text
 from lindrop.workflow.schema import FILE, load_schema
 from support.processes import run
 from support.repository import REPOSITORY
@@ -144,7 +145,35 @@ WRONG = [
     (one() | {"seed": 2.0}, "seed: 2.0 is not allowed"),
     (one(CSV | {"item": "user"}), f"{S}: user, item and rating must be different columns"),
     (one(CSV | {"rating": "item"}), f"{S}: user, item and rating must be different columns"),
-    ({"datasets": {datetime.date(2020, 1, 1): {}}}, "datasets.2020-01-01.source is missing"),
+    ({"datasets": {datetime.date(2020, 1, 1): {}}}, "datasets: the name 2020-01-01 is no text"),
+    ({"datasets": {8: {}}}, "datasets: the name 8 is no text but of type int; quote the name"),
+    ({"datasets": {"small\n": one()["datasets"]["mine"]}}, 'a name in datasets: "small\\n" is'),
+    ({"datasets": {"a" * 200: one()["datasets"]["mine"]}}, "a name in datasets: "),
+    ({"datasets": {"ab" * 20: one()["datasets"]["mine"]}}, "a name in datasets: "),
+    (one({"format": "msd", "url": "https://x.org/a.zip\n"}), f"{S}.url: "),
+    (one({"format": "msd", "url": "https://x.org/\na.zip"}), f"{S}.url: "),
+    (one(CSV | {"sha256": "0" * 64 + "\n"}), f"{S}.sha256: "),
+    (one(CSV | {"md5": "0" * 32 + "\n"}), f"{S}.md5: "),
+    (
+        one(CSV | {"user": datetime.date(2020, 1, 1)}),
+        f"{S}.user: 2020-01-01 is of type date",
+    ),
+    (one(CSV | {"user": "a\0"}), f"{S}.user: 'a\\x00' holds a character"),
+    (one(CSV | {"user": "\ud800"}), f"{S}.user: '\\ud800' holds a character"),
+    (one() | {"gram_shards": 100_000}, "gram_shards: 100000 is not allowed"),
+    (one() | {"seed": 10**5000}, "seed: a very long int: a whole number may have at most 18"),
+    (one() | {10**5000: 1}, "config: the name a very long int is no text"),
+    (one() | {"models": {"ease": {"lambda": [10**400]}}}, "models.ease.lambda[0]: 1000"),
+    (one() | {"rank": 10**18}, "rank: 1000000000000000000: a whole number may"),
+    (
+        one() | {"models": {"ease": {"lambda": [1] * 1001}}, "points_per_job": 1},
+        "models.ease: 1,001",
+    ),
+    (one() | {"models": {"cdae": {"lambda": [1] * 1001}}}, "models.cdae: 1,001 points with 1 per"),
+    (
+        one() | {"models": {"edlae": {"lambda": [1] * 101, "p": [0] * 100}}},
+        "models.edlae: a grid of 10,100 points; at most 10,000",
+    ),
     (one() | {"a\nb": 1}, "a b: unknown key"),
     (one({"format": "msd", "path": "{a}.txt"}), f"{S}.path"),
     (one({"format": "msd", "url": "https://x.org/?file=a.csv"}), f"{S}.url"),
@@ -283,9 +312,129 @@ def test_the_order_of_keys_means_nothing(schema):
 def test_a_key_given_twice_is_refused():
     text = "datasets:\n  a: {x: 1}\n  b: [{y: 1}]\n  a: {x: 2}\n"
     with pytest.raises(UserError, match=r"mine\.yaml, line 4: the key a is given twice"):
-        duplicate_keys(text, "mine.yaml")
-    duplicate_keys(text.replace("a: {x: 2}", "c: {x: 1}"), "mine.yaml")
-    duplicate_keys("", "mine.yaml")
+        check_text(text, "mine.yaml")
+    check_text(text.replace("a: {x: 2}", "c: {x: 1}"), "mine.yaml")
+    check_text("", "mine.yaml")
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def endless():
+    value = {}
+    value["ease"] = value
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (nested(50), "nested more than 40 levels"),
+        (nested(900), "nested more than 40 levels"),
+        (endless(), "or contains itself"),
+        ([[0] * 1000] * 1000, "more than 100,000 entries"),
+    ],
+    ids=["deep", "deeper", "endless", "many"],
+)
+def test_values_without_an_end_are_refused(value, expected, schema):
+    with pytest.raises(UserError, match=expected) as caught:
+        checked(one() | {"models": value}, schema)
+    assert str(caught.value).startswith("config: models")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "010",
+        "1_000",
+        "12:30:45",
+        "true",
+        "null",
+        "1.0",
+        "2020-01-01",
+        "8",
+        "~",
+        "on",
+        "1.0e+3",
+        ".inf",
+    ],
+)
+def test_a_name_that_yaml_changes_must_be_quoted(name):
+    text = "datasets:\n  {}: {{source: {{format: synthetic}}}}\n"
+    with pytest.raises(UserError) as caught:
+        check_text(text.format(name), "mine.yaml")
+    assert str(caught.value).startswith(f"mine.yaml, line 2: the key {name} is read as a YAML ")
+    assert str(caught.value).endswith(f"quote the name: '{name}'")
+    check_text(text.format(f"'{name}'"), "mine.yaml")
+    check_text(text.format(f'"{name}"'), "mine.yaml")
+
+
+@pytest.mark.parametrize("number", ["010", "0x10", "0b11", "12:30", "1:30.5"])
+def test_a_number_that_is_not_what_it_looks_like(number):
+    with pytest.raises(UserError, match=r"mine\.yaml, line 2: .* is not read as a decimal number"):
+        check_text(f"a: 1\nseed: {number}\n", "mine.yaml")
+    check_text("a: [1_000, -3, +3, 0, 1.5e+3, .5, .inf, 1e3, '010', v010]\n", "mine.yaml")
+
+
+MULTIPLYING = "".join(f"x{k + 1}: &x{k + 1} [{', '.join([f'*x{k}'] * 9)}]\n" for k in range(9))
+CHAINED = "".join(f"x{k + 1}: &x{k + 1} [*x{k}]\n" for k in range(900))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: &a {b: *a}\n", "line 1: contains itself by an alias"),
+        (f"x0: &x0 [1, 1]\n{MULTIPLYING}", "line 6: more than 100,000 entries"),
+        (f"x0: &x0 [1, 1]\n{CHAINED}", "line 40: more than 100,000 entries or 40 levels"),
+        ("a: 1\nseed: " + "[" * 2000 + "]" * 2000, "line 2: nested more than 40 levels deep"),
+        ("a: 1\nseed: " + "[" * 200_000, "line 2: nested more than 40 levels deep"),
+        ("a: 1\nseed: " + "9" * 5000, "line 2: a number of 5,000 digits"),
+        ("a: 1\n? [1, 2]\n: 3\n", "line 2: a key that is a list or a mapping"),
+        ("a: [1\n", "not valid YAML"),
+        ("\x01", "not valid YAML"),
+        ("a: 1\n---\nb: 2\n", "line 2: not valid YAML"),
+        ('{\n\t"a": 1,\n\t"a": 2}', "the key a is given twice"),
+        ("a: *b\n", "line 1: not valid YAML"),
+    ],
+    ids=range(12),
+)
+def test_texts_that_no_reader_should_be_given(text, expected):
+    with pytest.raises(UserError) as caught:
+        check_text(text, "mine.yaml")
+    assert str(caught.value).startswith("mine.yaml")
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_aliases_merged_keys_and_json_are_as_good_as_ever():
+    check_text("a: &a {x: 1}\nb: *a\nc: {<<: *a, y: 2}\n", "mine.yaml")
+    check_text('{\n\t"a": {"b": [1, 1e5]}}', "mine.json")
+    for file in CONFIGS:
+        check_file(file)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
+def test_a_configuration_in_another_encoding(encoding, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("seed: 1  # Zoë\n", encoding=encoding)
+    with pytest.raises(UserError) as caught:
+        check_file(path)
+    assert str(path) in str(caught.value)
+    path.write_text("seed: 1  # Zoë\n", encoding="utf-8-sig")
+    check_file(path)
+
+
+def test_a_file_is_checked_before_snakemake_reads_it(tmp_path):
+    (tmp_path / "mine.yaml").write_text("a: &a {b: *a}\n")
+    environment = {"PYTHONPATH": str(REPOSITORY / "workflow")}
+    command = [sys.executable, "-m", "lindrop.workflow.config_text", str(tmp_path / "mine.yaml")]
+    done = run(command, env=environment)
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"lindrop: error: {tmp_path / 'mine.yaml'}, line 1: contains")
 
 
 @pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.name)

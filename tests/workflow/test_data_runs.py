@@ -4,9 +4,12 @@ import hashlib
 import os
 import shutil
 
+import pytest
+
 from support import processes
 from support.configurations import GENERATED, QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
 from support.files import ratings_csv, write_zip
+from support.project import Project
 from support.repository import copy_project
 
 # The table of a dataset, all that led to it, and no drawing.
@@ -252,6 +255,42 @@ def test_a_folder_with_a_space_is_refused(tmp_path):
     assert done.returncode != 0
     assert "clone into a folder whose path has no space" in done.stdout
     assert not (folder / ".venv").exists()
+
+
+def test_a_folder_with_braces_is_refused(tmp_path):
+    """Snakemake would take them for a wildcard, and end in a traceback."""
+    (tmp_path / "{b}").mkdir()
+    said = Project(copy_project(tmp_path / "{b}")).fails("snakemake --dry-run")
+    assert "lindrop: error: " in said
+    assert "Snakemake takes braces in a path for wildcards" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("place", ["results", "results/data", "results/data/small"])
+def test_a_file_where_a_folder_of_results_belongs(place, project):
+    shutil.rmtree(project.path("results"), ignore_errors=True)
+    project.write("config/small.yaml", SMALL)
+    project.write(place, "")
+    said = project.fails("snakemake data --cores 1 --configfile config/small.yaml")
+    assert errors(said) == {
+        f"lindrop: error: {place}: a file where a folder of results belongs; move it away"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: &a {b: *a}", "line 1: contains itself by an alias; write it out"),
+        ("seed: " + "[" * 2000 + "]" * 2000, "line 1: nested more than 40 levels deep"),
+        ("datasets: {010: {}}", "line 1: the key 010 is read as a YAML int; quote the name: '010'"),
+    ],
+    ids=["endless", "deep", "number"],
+)
+def test_a_default_configuration_is_checked_before_snakemake_reads_it(text, expected, project):
+    project.write("config/config.yaml", text)
+    said = project.fails("snakemake --dry-run")
+    assert errors(said) == {f"lindrop: error: config/config.yaml, {expected}"}
+    assert "Traceback" not in said
 
 
 def test_a_failed_download_stays_a_failure(project, mirror):

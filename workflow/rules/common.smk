@@ -6,7 +6,6 @@ from lindrop.workflow.config import (
     checked,
     download_name,
     downloads,
-    duplicate_keys,
 )
 from lindrop.base.error_file import begin_run, errors_of_run
 from lindrop.workflow.schema import load_schema
@@ -30,9 +29,9 @@ if " " in sys.executable:
         "move the project to a folder without one"
     )
 
+for file in workflow.configfiles:
+    check_configuration(file)
 try:
-    for file in workflow.configfiles:
-        duplicate_keys(Path(file).read_text(encoding="utf-8"), str(file))
     # changed in place, so that scripts see the defaults as well
     config.update(checked(config, load_schema()))
 except UserError as error:
@@ -41,6 +40,7 @@ except UserError as error:
 
 RESULTS = real("<results>")
 DATASETS = config["datasets"]
+check_folders(DATASETS)
 MODELS = [model for model in CATALOGUE if model not in DEEP]
 SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"

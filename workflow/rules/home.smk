@@ -1,5 +1,6 @@
 # Places of this workflow's own files, also if it is used as a module. This file has no rules.
 import os
+import re
 import shutil
 import sys
 import tarfile
@@ -64,7 +65,20 @@ def own_files(*parts):
 def default_configuration():
     """config/config.yaml of the working directory, or that of this repository if there is none."""
     here = Path("config", "config.yaml")
-    return str(here if here.exists() else OWN / here)
+    file = str(here if here.exists() else OWN / here)
+    check_configuration(file)
+    return file
+
+
+def check_configuration(file):
+    """End with one line where the text of a configuration is wrong, which YAML readers do not see."""
+    from lindrop.base.errors import UserError
+    from lindrop.workflow.config_text import check_file
+
+    try:
+        check_file(file)
+    except UserError as error:
+        sys.exit(f"lindrop: error: {error}")
 
 
 OWN = own_folder(workflow.current_basedir)
@@ -76,6 +90,11 @@ if library and Path(library.__file__).resolve().parents[1] != WORKFLOW.resolve()
         "lindrop as a module"
     )
 RULES = WORKFLOW / "rules"
+if re.search("[{}]", str(OWN)):
+    sys.exit(
+        f"lindrop: error: {OWN}: Snakemake takes braces in a path for wildcards; move the project to a "
+        "folder without them"
+    )
 # Scripts run this library, also where another version of it is installed.
 sys.path.insert(0, str(WORKFLOW))
 os.environ.update(

@@ -26,3 +26,28 @@ def real(path, **names):
     """Path on this machine, with its wildcards filled in."""
     modified = workflow.modifier.modify_path(str(path))
     return workflow.pathvars.apply(modified).format(**names)
+
+
+def check_folders(datasets):
+    """End with one line where a file stands in the place of a folder that results belong in."""
+    paths = [
+        DOWNLOAD,
+        GRAM,
+        TUNING,
+        MODEL,
+        METRICS,
+        FIGURE,
+        TABLE,
+        CHECKS,
+        IMAGE_SET,
+        PAGE,
+    ]
+    paths = [path.partition("{")[0] + "x" for path in paths]
+    paths += [SOURCE.format(dataset=name) for name in datasets]
+    for folder in {
+        folder: None for path in paths for folder in Path(real(path)).parents
+    }:
+        if folder.exists() and not folder.is_dir():
+            sys.exit(
+                f"lindrop: error: {folder}: a file where a folder of results belongs; move it away"
+            )

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from lindrop.base.errors import UserError
+from lindrop.base.schemas import Validator
 from lindrop.base.yaml_files import read_yaml
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "claims.schema.yaml"
@@ -75,7 +74,7 @@ def read_papers(files: Iterable[str | Path], schema: str | Path) -> list[Paper]:
 def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
     """Paper from its claim file; UserError if the file violates the schema."""
     content = read_yaml(file)
-    for error in jsonschema.Draft202012Validator(schema).iter_errors(content):
+    for error in Validator(schema).iter_errors(content):
         where = ".".join(map(str, error.absolute_path)) or "the file"
         raise UserError(f"{file}: {where}: {error.message}")
     paper = file.stem

@@ -1,10 +1,12 @@
 """Open the text files inside a zip archive, a gzip file, a folder or a plain file."""
 
 import codecs
+import errno
 import gzip
 import io
 import lzma
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -53,7 +55,7 @@ def members(path: Path, wanted: str, described: str) -> list[Member]:
         files = [file for file in below if _is_wanted(file.name, wanted)]
         found = [Member(str(f), f.stat().st_size, partial(f.open, "rb")) for f in files]
     elif zipfile.is_zipfile(path):
-        with readable(str(path)):
+        with readable(str(path)), unpacking():
             found = _zip_members(path, wanted)
     else:
         found = [_single(path)]
@@ -145,6 +147,19 @@ def first_bytes(path: Path) -> bytes:
 
 
 @contextmanager
+def unpacking() -> Iterator[None]:
+    """Turn what Python's readers of archives raise for impossible numbers into a BadZipFile."""
+    try:
+        yield
+    except (struct.error, ValueError, OverflowError, IndexError) as error:
+        raise zipfile.BadZipFile(str(error)) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place before the start of the file
+            raise
+        raise zipfile.BadZipFile("an impossible place") from error
+
+
+@contextmanager
 def readable(name: str) -> Iterator[None]:
     """Turn any error of reading an archive into a UserError that names the archive."""
     try:
@@ -172,7 +187,8 @@ class Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self.stream.read(len(buffer))
+        with unpacking():
+            data = self.stream.read(len(buffer))
         buffer[: len(data)] = data
         self.progress.advance(len(data))
         return len(data)
@@ -186,7 +202,9 @@ class Counted(io.RawIOBase):
 def opened(member: Member) -> Iterator[Counted]:
     """Open a member for reading, with progress lines in the log; damage raises a UserError."""
     with readable(member.name):
-        stream = Counted(member.open(), Progress(f"reading {member.name}", member.size))
+        with unpacking():
+            file = member.open()
+        stream = Counted(file, Progress(f"reading {member.name}", member.size))
         try:
             yield stream
         finally:

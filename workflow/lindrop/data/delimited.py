@@ -20,16 +20,18 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from lindrop.base.errors import UserError
-from lindrop.data.archives import Member, only_member, opened
+from lindrop.data.archives import REMEDY, Member, only_member, opened
 from lindrop.data.interactions import Interactions, RawCounts, from_codes, unified
+from lindrop.data.quotes import Quotes, Watched, long_fields, require_closed
 
 BLOCK_BYTES = 16 << 20
+HEADER_BYTES = 1 << 16
 ID = pa.dictionary(pa.int32(), pa.string())
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns; `rating` is read only if there is a rating threshold."""
+    """Names of the columns; `rating` is read only if there is a rating threshold or no header."""
 
     user: str
     item: str
@@ -42,11 +44,16 @@ class Columns:
 
 @dataclass(frozen=True)
 class Layout:
-    """Format of a delimited text; `names` is None if its first line names the columns."""
+    """Format of a delimited text; `names` is None if its first line names the columns.
+
+    The columns `blank` must be empty in every row. Without a header line, the ratings are always
+    read, because nothing else tells a row from a header line or from a line of another format.
+    """
 
     delimiter: str
     names: Sequence[str] | None
     quoted: bool
+    blank: Sequence[str] = ()
 
 
 CSV = Layout(",", None, quoted=True)
@@ -65,13 +72,12 @@ def read_member(
     member: Member, layout: Layout, columns: Columns, min_rating: float | None
 ) -> Interactions:
     """Read interactions from one text file of known layout."""
-    if min_rating is None:
+    if min_rating is None and not layout.names:
         columns = Columns(columns.user, columns.item)
     _require(columns, _header(member, layout), member.name)
-    table = _parse(member, layout, columns)
     header_lines = 0 if layout.names else 1
     return from_table(
-        table,
+        _parse(member, layout, columns, min_rating),
         columns,
         min_rating,
         member.name,
@@ -92,15 +98,24 @@ def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Inte
                 arrays[name].append(_as_id(batch.column(name), name, path))
             if columns.rating:
                 arrays[columns.rating].append(_as_rating(batch.column(columns.rating), path))
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not a readable parquet file (a name is not UTF-8)") from error
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"{path}: not a readable parquet file ({error})") from error
     types = {columns.user: ID, columns.item: ID, columns.rating: pa.float64()}
     table = pa.table({name: pa.chunked_array(arrays[name], types[name]) for name in arrays})
+    stated = file.metadata.num_rows
+    if table.num_rows != stated:  # Arrow may stop at a damaged part as at the end
+        raise UserError(
+            f"{path}: not a readable parquet file ({table.num_rows:,} of its {stated:,} rows); "
+            f"{REMEDY}"
+        )
     return from_table(table, columns, min_rating, str(path), lambda row: f"row {row + 1}")
 
 
 def _as_id(values: pa.Array, name: str, path: Path) -> pa.Array:
     """Ids as dictionary-encoded strings; UserError if they are no integers or strings, or empty."""
+    values.validate(full=True)  # the reader believes that every text is UTF-8
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if not (pa.types.is_integer(values.type) or _is_text(values.type)):
@@ -146,7 +161,7 @@ def from_table(
             row = int(np.argmax(codes == empty))
             raise UserError(f"{where}, {place(row)}: the {what} id is empty; remove the row")
     raw = RawCounts(table.num_rows, len(user_ids), len(item_ids))
-    if min_rating is not None and columns.rating:
+    if columns.rating:
         rating = table[columns.rating].to_numpy()
         if not np.isfinite(rating).all():
             row = int(np.argmin(np.isfinite(rating)))
@@ -154,22 +169,27 @@ def from_table(
                 f"{where}, {place(row)}: the rating is missing or not a finite number; "
                 "correct or remove the row"
             )
-        keep = rating > min_rating
-        user, item = user[keep], item[keep]
+        if min_rating is not None:
+            keep = rating > min_rating
+            user, item = user[keep], item[keep]
     return from_codes(user, user_ids, item, item_ids, min_rating, raw)
 
 
-def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
+def _parse(member: Member, layout: Layout, columns: Columns, min_rating: float | None) -> pa.Table:
     """Parse the wanted columns of a text; UserError with the line number if that fails."""
+    # ratings that are compared with no threshold are only looked at: half the memory is enough
+    number = pa.float32() if min_rating is None else pa.float64()
+    types = {columns.user: ID, columns.item: ID, columns.rating: number}
+    types |= dict.fromkeys(layout.blank, pa.null())
     parse = pa.csv.ParseOptions(
         delimiter=layout.delimiter,
         quote_char='"' if layout.quoted else False,
         newlines_in_values=layout.quoted,
     )
     convert = pa.csv.ConvertOptions(
-        column_types={columns.user: ID, columns.item: ID, columns.rating or "": pa.float64()},
-        include_columns=columns.wanted(),
-        null_values=[],
+        column_types={name: kind for name, kind in types.items() if name is not None},
+        include_columns=[*columns.wanted(), *layout.blank],
+        null_values=[""] if layout.blank else [],
         strings_can_be_null=False,
     )
 
@@ -178,12 +198,18 @@ def _parse(member: Member, layout: Layout, columns: Columns) -> pa.Table:
             column_names=layout.names, block_size=BLOCK_BYTES, use_threads=threads
         )
         with opened(member) as stream:
-            return pa.csv.read_csv(stream, options, parse, convert)
+            source = Watched(stream, quotes) if layout.quoted else stream
+            return pa.csv.read_csv(source, options, parse, convert)
 
+    quotes = Quotes(layout.delimiter)
     try:
-        return read(threads=True)
+        table = read(threads=True)
     except pa.ArrowInvalid:
-        pass
+        table = None
+    if layout.quoted and (table is None or not quotes.in_order()):
+        require_closed(member, layout.delimiter, BLOCK_BYTES)
+    if table is not None:
+        return table
     # Only the sequential reader reports where it stopped, so a bad file is read once more.
     try:
         return read(threads=False)
@@ -216,12 +242,32 @@ def _header(member: Member, layout: Layout) -> list[str]:
     """Column names of a text: those of its layout, or the fields of its first line."""
     if layout.names:
         return list(layout.names)
-    with opened(member) as stream:
-        line = stream.read(1 << 16).decode("utf-8-sig", "replace").lstrip("\r\n")
-    names = next(csv.reader(line.splitlines()[:1], delimiter=layout.delimiter), [])
+    text, size = b"", HEADER_BYTES
+    with opened(member) as stream, long_fields(BLOCK_BYTES):
+        while True:
+            block = stream.read(size)
+            text += block
+            lines = io.StringIO(text.decode("utf-8-sig", "replace"), newline="")
+            rows = csv.reader(lines, delimiter=layout.delimiter, **_quoting(layout))
+            try:
+                names = next(filter(None, rows), [])
+            except csv.Error:
+                names = []
+            # a row that ends within the text is whole; else its end is further on
+            whole = bool(names and lines.read(1))
+            if whole or not block or len(text) > BLOCK_BYTES:
+                break
+            size = len(text)
+    if layout.quoted and not whole:
+        require_closed(member, layout.delimiter, BLOCK_BYTES)
     if not names:
         raise UserError(f"{member.name}: the file is empty")
     return names
+
+
+def _quoting(layout: Layout) -> Any:
+    """Options of Python's csv reader for a layout."""
+    return {} if layout.quoted else {"quoting": csv.QUOTE_NONE}
 
 
 def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) -> str:
@@ -233,7 +279,14 @@ def _bad_line(member: Member, layout: Layout, message: str, columns: Columns) ->
     column = re.search(r"CSV column #(\d+)", message)
     if "invalid UTF8" in message:
         return f"{where}: not UTF-8 text; convert the file to UTF-8"
+    if "conversion error to null" in message:
+        return f"{where}: a column between two separators is not empty; correct or remove the line"
     if value := re.search(r"invalid value '(.*)'", message, re.DOTALL):
+        if layout.names:
+            return (
+                f"{where}: the rating {value[1]!r} is not a number; correct the line, or "
+                "remove it if it is a header line, which files of this format do not have"
+            )
         return (
             f"{where}: the rating {value[1]!r} is not a number; correct the line, or set "
             f"`rating` to the column of ratings (now {columns.rating!r})"
@@ -253,8 +306,7 @@ def _line_of_row(member: Member, layout: Layout, row: int) -> int:
     """Line number (from 1) on which row `row` (from 0) ends; empty lines do not count as rows."""
     with opened(member) as stream:
         text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", newline="")
-        quotes: Any = {} if layout.quoted else {"quoting": csv.QUOTE_NONE}
-        reader = csv.reader(text, delimiter=layout.delimiter, **quotes)
+        reader = csv.reader(text, delimiter=layout.delimiter, **_quoting(layout))
         try:
             for number, _ in enumerate(fields for fields in reader if fields):
                 if number == row:

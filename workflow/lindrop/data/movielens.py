@@ -9,7 +9,10 @@ from lindrop.data.interactions import Interactions
 
 COLUMNS = Columns("userId", "movieId", "rating")
 # `user::item::rating::time`: split at each single colon, every second column is empty
-RATINGS_DAT = Layout(":", ["userId", "", "movieId", " ", "rating", "  ", "time"], quoted=False)
+BLANK = ["", " ", "  "]
+RATINGS_DAT = Layout(
+    ":", ["userId", "", "movieId", " ", "rating", "  ", "time"], quoted=False, blank=BLANK
+)
 U_DATA = Layout("\t", ["userId", "movieId", "rating", "time"], quoted=False)
 
 FILES = r"ratings\.csv|ratings\.dat|u\.data"

@@ -5,7 +5,9 @@ ordered by film, ascending, then by line inside the film. No official loader exi
 is our choice; it decides the numbers of the items, never which users are held out.
 """
 
+import codecs
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,7 @@ FILM_FILES = r"mv_\d+\.txt"
 COMBINED_FILES = r"combined_data_\d+\.txt"
 DESCRIBED = "mv_0000001.txt, … or combined_data_1.txt, …"
 FILM_LINE = re.compile(rb"^(\d{1,9}):\r?\n", re.MULTILINE)
+FILM_FILE = re.compile(r"mv_(\d+)\.txt$", re.IGNORECASE)
 RATING_LINE = re.compile(rb"\d+,\d+(\.\d+)?,[^,\n]*\r?")
 BUFFER_BYTES = 32 << 20
 TOTAL_BYTES = 2_043_000_000  # size of all original film files, for progress lines only
@@ -55,6 +58,7 @@ def read(path: Path, min_rating: float | None) -> Interactions:
     rows, film, seen = 0, None, set[int]()
     for text in _buffers(_pieces(path)):
         table, film_of_row, film, met = _parse(text, film)
+        _require_each_once(text, seen)
         seen |= met
         rows += table.num_rows
         keep = np.ones(table.num_rows, bool)
@@ -151,8 +155,11 @@ def _parse(
         start = line.end()
     bodies.append(text.data[start:])
     counts.append(bodies[-1].count(b"\n"))
+    ratings = b"".join(bodies)
+    if ratings.startswith(codecs.BOM_UTF8):  # Arrow would pass over it, but only here
+        raise UserError(_first_bad(text))
     try:
-        table = pa.csv.read_csv(pa.BufferReader(b"".join(bodies)), READ, PARSE, CONVERT)
+        table = pa.csv.read_csv(pa.BufferReader(ratings), READ, PARSE, CONVERT)
     except pa.ArrowInvalid as error:
         if any(counts):
             raise UserError(_first_bad(text)) from error
@@ -163,6 +170,25 @@ def _parse(
     met = {i for i in ids if i is not None}
     film_of_row = np.repeat(np.array([i or 0 for i in ids], np.int32), counts)
     return table, film_of_row, ids[-1], met
+
+
+def _require_each_once(text: Text, seen: set[int]) -> None:
+    """Raise UserError if a film has been met before, or a file starts without its own film."""
+    starts = [start for _, _, start in text.pieces]
+    ends = [*starts[1:], len(text.data)]  # one where there is no piece at all
+    begun, met = set[int](), set(seen)
+    for line in FILM_LINE.finditer(text.data):
+        film, place = int(line[1]), bisect_right(starts, line.start()) - 1
+        begun.add(line.start())
+        named = FILM_FILE.search(text.pieces[place][0])
+        if named and int(named[1]) != film:
+            raise UserError(_at(text, line.start(), f"film {film} in the file of another film"))
+        if film in met:
+            raise UserError(_at(text, line.start(), f"film {film} for the second time"))
+        met.add(film)
+    for (_, first, start), end in zip(text.pieces, ends, strict=False):
+        if first == 1 and start < end and start not in begun:
+            raise UserError(_at(text, start, "the file does not start with a line `film:`"))
 
 
 def _are_numbers(column: pa.ChunkedArray) -> bool:

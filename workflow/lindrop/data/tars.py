@@ -18,6 +18,7 @@ from lindrop.data.archives import GZIP_MAGIC, HEAD_BYTES, REMEDY, first_bytes, i
 
 END_BYTES = 1024  # the two blocks of zeros that end a tar
 DRAIN_BYTES = 1 << 20
+MOST_NESTED = 3  # tars inside each other; the published ones have two
 
 
 class Watched:
@@ -48,22 +49,36 @@ def is_tar_file(path: Path) -> bool:
         return is_tar(stream.read(HEAD_BYTES))
 
 
-def tar_members(stream: Any, where: str, wanted: str, nested: str) -> Iterator[tuple[str, bytes]]:
+def tar_members(
+    stream: Any, where: str, wanted: str, nested: str, level: int = 1
+) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the files in a tar whose name matches `wanted`.
 
     Tar files inside it whose name matches `nested` are read, too. Both are regular expressions.
+    A link or a sparse file of such a name holds its content elsewhere or not at all: it is refused.
     """
+    if level > MOST_NESTED:
+        raise UserError(f"{where}: more than {MOST_NESTED} archives inside each other; {REMEDY}")
     watched: Any = Watched(stream)
     try:
         with tarfile.open(fileobj=watched, mode="r|") as archive:
             for info in archive:
                 name = info.name.rpartition("/")[2]
-                inside = archive.extractfile(info) if info.isfile() else None
-                if inside is not None and re.fullmatch(wanted, name):
+                if info.isdir() or not re.fullmatch(f"{wanted}|{nested}", name):
+                    continue
+                if not info.isfile() or info.issparse():
+                    kind = "a sparse file" if info.issparse() else "a link or a device"
+                    raise UserError(
+                        f"{where}: {info.name} is {kind}, not a plain file; unpack the archive and "
+                        "set `path` to the folder"
+                    )
+                inside: Any = archive.extractfile(info)
+                if re.fullmatch(wanted, name):
                     yield f"{where}: {info.name}", inside.read()
-                elif inside is not None and re.fullmatch(nested, name):
-                    yield from tar_members(inside, f"{where}: {info.name}", wanted, nested)
-    except tarfile.TarError as error:
+                else:
+                    below = f"{where}: {info.name}"
+                    yield from tar_members(inside, below, wanted, nested, level + 1)
+    except (tarfile.TarError, ValueError, OverflowError) as error:  # ValueError: a broken number
         raise _damaged(where) from error
     while watched.read(DRAIN_BYTES):
         pass

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Unsolvable
 from lindrop.base.parallel import over_blocks
 from lindrop.linalg.kernels import Array, canonical, gains_of_ranks, top_k
 from lindrop.ranking.metrics import DEPTH, METRICS, of_users
@@ -113,9 +113,9 @@ def _scored(model: Model, history: sp.csr_array) -> Iterator[tuple[slice, Array]
 
 
 def _refuse_nan(first: Array, users: slice, model: Model) -> None:
-    """Raise UserError if `first`, the first result of each user from a compiled loop, has a NaN."""
+    """Raise Unsolvable if `first`, each user's first result from a compiled loop, has a NaN."""
     if (wrong := np.flatnonzero(np.isnan(first))).size:
-        raise UserError(
+        raise Unsolvable(
             f"{type(model).__name__}: the scores of user {users.start + wrong[0]} hold NaN, the "
             "fit has failed; regularise it more"
         )

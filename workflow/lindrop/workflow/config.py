@@ -6,23 +6,19 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-import jsonschema
-import yaml
-
 from lindrop.base.errors import UserError
+from lindrop.base.schemas import Validator
 from lindrop.data.synthetic.recipe import recipe_of
+from lindrop.workflow.config_text import DEEPEST, MOST_ENTRIES
 
 Schema = dict[str, Any]
-Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator,
-    # JSON Schema accepts 50.0 as an integer, but Python code that counts with it does not
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
-)
+
+LARGEST = 10**18 - 1  # fits into the 64 bits of compiled code
+MOST_POINTS = 10_000  # of a model's grid
+MOST_JOBS = 1_000  # that tune a model on a dataset: Snakemake plans no more of them in a minute
 
 DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
@@ -32,11 +28,14 @@ NESTED = ("properties", "additionalProperties", "items", "required", "propertyNa
 
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """The configuration with all defaults filled in; UserError on the first mistake."""
-    filled = _check(_plain(config), schema, "")
+    filled = _check(_plain(config, "", 0, iter(range(MOST_ENTRIES))), schema, "")
     for key, source in sources(filled):
         _check_source(key, source)
     for name, entry in filled["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
+    for name, options in filled["models"].items():
+        alone = schema["properties"]["models"]["properties"][name].get("x-one-point-per-job")
+        _check_grid(f"models.{name}", options, 1 if alone else filled["points_per_job"])
     for name in filled["pretorius2018"]["images"]:
         _check_measured(f"pretorius2018.{name}.network", filled["pretorius2018"][name]["network"])
     downloads(filled)
@@ -45,31 +44,56 @@ def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     return dict(filled)
 
 
-def duplicate_keys(text: str, file: str) -> None:
-    """Raise UserError if a YAML text gives a key twice; YAML readers silently keep the last one."""
-    todo = [yaml.compose(text)]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, yaml.SequenceNode):
-            todo += node.value
-        if not isinstance(node, yaml.MappingNode):
-            continue
-        seen = set()
-        for key, value in node.value:
-            if key.value in seen:
-                line = key.start_mark.line + 1
-                raise UserError(f"{file}, line {line}: the key {key.value} is given twice")
-            seen.add(key.value)
-            todo.append(value)
-
-
-def _plain(value: Any) -> Any:
-    """A copy in which values and keys of other types, such as YAML's dates, are text."""
+def _plain(value: Any, key: str, depth: int, left: Iterator[int]) -> Any:
+    """A copy of what YAML or JSON can say; UserError at anything else, or if it never ends."""
+    where = f"config: {key}" if key else "config"
+    if depth > DEEPEST:
+        raise UserError(f"{where[:80]}: nested more than {DEEPEST} levels deep, or contains itself")
+    if next(left, None) is None:
+        raise UserError(f"{where}: more than {MOST_ENTRIES:,} entries; shorten the configuration")
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        for name in value:
+            if not isinstance(name, str):
+                raise UserError(
+                    f"{where}: the name {_short(name)} is no text but of type "
+                    f"{type(name).__name__}; quote the name as it is meant: '…'"
+                )
+            _check_characters(where, name)
+        return {
+            name: _plain(entry, _joined(key, name), depth + 1, left)
+            for name, entry in value.items()
+        }
     if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+        return [
+            _plain(entry, f"{key}[{index}]", depth + 1, left) for index, entry in enumerate(value)
+        ]
+    if isinstance(value, str):
+        _check_characters(where, value)
+        return value
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise UserError(f"{where}: {_short(value)}: a whole number may have at most 18 digits")
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    raise UserError(
+        f"{where}: {_short(value)} is of type {type(value).__name__}; quote it if it is text"
+    )
+
+
+def _check_characters(where: str, text: str) -> None:
+    """Raise UserError if a text cannot be written to a file or name one."""
+    if "\0" in text or text != text.encode("utf-8", "ignore").decode():
+        raise UserError(f"{where}: {text[:60]!a} holds a character that files cannot hold")
+
+
+def _short(value: Any) -> str:
+    """Any value in at most 60 characters, for error messages."""
+    try:
+        text = str(value)
+    except (ValueError, RecursionError):  # a number of more digits than Python writes
+        text = f"a very long {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def mistake(key: str, value: Any, allowed: str) -> UserError:
@@ -84,8 +108,7 @@ def _joined(key: str, name: str) -> str:
 
 def _shown(value: Any) -> str:
     """A value as JSON of at most 60 characters, for error messages."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return _short(json.dumps(value, ensure_ascii=False))
 
 
 def _check(value: Any, schema: Schema, key: str) -> Any:
@@ -210,6 +233,18 @@ def _check_measured(key: str, network: dict[str, Any]) -> None:
     """Check that a network is measured at least once during its epochs."""
     if network["every"] > network["epochs"]:
         raise mistake(f"{key}.every", network["every"], f"at most its epochs, {network['epochs']}")
+
+
+def _check_grid(key: str, options: Mapping[str, Any], per_job: int) -> None:
+    """Check that a model's grid is not larger than Snakemake can plan."""
+    points = math.prod(len(values) for values in options.values() if isinstance(values, list))
+    if points > MOST_POINTS:
+        raise UserError(f"config: {key}: a grid of {points:,} points; at most {MOST_POINTS:,}")
+    if points > MOST_JOBS * per_job:
+        raise UserError(
+            f"config: {key}: {points:,} points with {per_job:,} per job are more than "
+            f"{MOST_JOBS:,} jobs; raise points_per_job or shorten the lists"
+        )
 
 
 def _check_dataset(key: str, entry: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ def load_schema() -> Schema:
 
     resolved: Schema = resolve(read)
     resolved["properties"]["models"]["properties"] = {
-        name: schema(entry.description, entry.options)
+        name: schema(entry.description, entry.options) | {"x-one-point-per-job": entry.torch}
         for name, entry in CATALOGUE.items()
         if entry.options
     }

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.parallel import thread_count
 from lindrop.base.reporting import Progress, logger
 from lindrop.models.base import Fit, Training
@@ -20,6 +20,7 @@ def fit_wmf(data: Training, factors: float, ridge: float, alpha: float, sweeps: 
     computed by one thread.
     """
     from implicit.cpu.als import AlternatingLeastSquares  # imported here since it loads slowly
+    from implicit.recommender_base import ModelFitError
 
     if not (factors >= 1 and ridge >= 0.0 and alpha >= 0.0 and sweeps >= 1):
         raise UserError(
@@ -27,7 +28,8 @@ def fit_wmf(data: Training, factors: float, ridge: float, alpha: float, sweeps: 
             "factors and sweeps must be at least 1, λ and alpha at least 0"
         )
     weights = sp.csr_matrix(data.x, dtype=np.float32, copy=True)
-    weights.data = 1.0 + np.float32(alpha) * weights.data
+    with np.errstate(over="ignore"):  # _overflow says what is wrong
+        weights.data = 1.0 + np.float32(alpha) * weights.data
     progress = Progress("WMF", int(sweeps), unit="sweeps")
     with threadpool_limits(1, "blas"):
         model = AlternatingLeastSquares(
@@ -37,6 +39,19 @@ def fit_wmf(data: Training, factors: float, ridge: float, alpha: float, sweeps: 
             num_threads=thread_count(),
             random_state=np.random.default_rng(data.seed),
         )
-        model.fit(weights, show_progress=False, callback=lambda *_: progress.advance(1))
+        try:
+            model.fit(weights, show_progress=False, callback=lambda *_: progress.advance(1))
+        except ModelFitError as error:
+            raise _overflow(ridge, alpha) from error
+    if not np.isfinite(model.item_factors).all():
+        raise _overflow(ridge, alpha)
     logger.info("%s", progress)
     return Fit(WeightedFactors(model.item_factors, float(alpha), float(ridge)))
+
+
+def _overflow(ridge: float, alpha: float) -> Unsolvable:
+    """The error of numbers for which 32-bit factors are too small; other points may succeed."""
+    return Unsolvable(
+        f"λ = {ridge:g}, alpha = {alpha:g}: the factors are not finite in 32-bit numbers; choose "
+        "smaller values"
+    )
