@@ -6,11 +6,10 @@ import h5py
 import numpy as np
 import pytest
 
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Damaged, UserError
 from lindrop.linalg.gram import gram_matrix
 from lindrop.store.gram import Provenance, add_shards, read_gram, write_gram
 from lindrop.store.hdf5 import seal_file
-from lindrop.store.seal import Damaged
 from lindrop.store.split import read_split_sha256, write_split
 from support.gram import interactions
 from support.splits import random_split
@@ -104,7 +103,7 @@ def test_a_changed_number_anywhere_in_the_matrix_is_found(large, tmp_path, monke
         np.testing.assert_array_equal(again, gram)
     with h5py.File(path, "r+") as file:
         file["gram"][3, 5] += 1  # off the diagonal
-    with pytest.raises(Damaged, match="checksum differs.*the rule gram makes it anew"):
+    with pytest.raises(Damaged, match=r"checksum differs.*the rule gram makes it anew"):
         read_gram(path)
 
 

@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lindrop.base.atomic import atomic
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Damaged, UserError
 from lindrop.base.parallel import over_blocks
 from lindrop.data.interactions import Ids
 from lindrop.store.seal import (
     LARGE_BYTES,
     SEAL_BYTES,
     Broken,
-    Damaged,
     LargeArray,
     check_seal,
     read_large,

@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Damaged, UserError
 from lindrop.base.parallel import map_blocks
 
 SEAL_BYTES = 4096
@@ -35,16 +35,6 @@ HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SETTLED_NS = 2_000_000_000  # a file changed later than this before it is checked is not remembered
 
 _intact: dict[Path, tuple[int, ...]] = {}  # files checked by this process, and their state then
-
-
-class Damaged(UserError):
-    """A stored file is not as it was written; the message says how it is made anew."""
-
-    def __init__(self, path: str | Path, problem: str, maker: str):
-        super().__init__(
-            f"{path}: damaged ({problem}): delete it and run again; {maker} makes it anew"
-        )
-        self.path = Path(path)
 
 
 class LargeArray(NamedTuple):

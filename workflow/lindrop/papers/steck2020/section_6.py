@@ -22,6 +22,7 @@ from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.metrics import CRITERION
+from lindrop.store.csv_files import read_csv
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
 
@@ -85,7 +86,7 @@ def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested
 
 def _rows_of(file: str, dataset: str) -> pd.DataFrame:
     """Lines of a csv file that belong to a dataset."""
-    frame = pd.read_csv(file)
+    frame = read_csv(file, f"the rule {Path(file).stem}")
     return frame.loc[frame["dataset"] == dataset]
 
 
