@@ -4,8 +4,8 @@
 "data", "verdict"}]}
 
 where "crc32" is the checksum of the checks without their verdicts, and "claim" is the id by which
-config/claims/<paper>.yaml names the check. A verdict is computed when the file is written, and again
-when it is read. null stands for what is not a number.
+config/claims/<paper>.yaml names the check. A verdict is computed when the file is written, and
+again when it is read. null stands for what is not a number.
 """
 
 import json

@@ -1,7 +1,8 @@
 """Read and write csv files that later jobs read: tables, data of figures, curves, tuning.
 
 The last column, `crc32`, has the same value in every row: the CRC-32 of the csv without this
-column. Readers of the csv may ignore it; lindrop compares it, so that a changed or lost row is found.
+column. Readers of the csv may ignore it. lindrop compares it, so that a changed or lost row is
+found.
 """
 
 import io
