@@ -1,11 +1,10 @@
-"""results/experiments/<paper>/<job>.json: the checks that one job computed, with their verdicts.
+"""Files results/experiments/<paper>/<job>.json with the checks that one job computed.
 
-{"crc32", "checks": [{"claim", "what", "computed", "relation", "expected", "tolerance", "form",
-"data", "verdict"}]}
-
-where "crc32" is the checksum of the checks without their verdicts, and "claim" is the id by which
-config/claims/<paper>.yaml names the check. A verdict is computed when the file is written, and
-again when it is read. null stands for what is not a number.
+Their form is {"crc32", "checks": [{"claim", "what", "computed", "relation", "expected",
+"tolerance", "form", "data", "verdict"}]}, where "crc32" is the checksum of the checks without their
+verdicts, and "claim" is the id by which config/claims/<paper>.yaml names the check. NaN and infinity
+are written as null. The verdict of a check is written for readers of the file; the library computes
+it again after reading the numbers.
 """
 
 import json
@@ -34,7 +33,7 @@ def write_checks(path: str | Path, checks: Iterable[Check]) -> None:
 
 
 def read_checks(path: str | Path) -> list[Check]:
-    """Read the checks of one job; UserError where the file holds something else or is damaged."""
+    """Checks of the file of one job; UserError if it holds something else or is damaged."""
     path = Path(path)
     maker = f"the rule {path.parent.name}_{path.stem}"
     try:
