@@ -2,9 +2,9 @@
 
 Their form is {"crc32", "checks": [{"claim", "what", "computed", "relation", "expected",
 "tolerance", "form", "data", "verdict"}]}, where "crc32" is the checksum of the checks without their
-verdicts, and "claim" is the id by which config/claims/<paper>.yaml names the check. NaN and infinity
-are written as null. The verdict of a check is written for readers of the file; the library computes
-it again after reading the numbers.
+verdicts, and "claim" is the id by which config/claims/<paper>.yaml names the check. NaN and
+infinity are written as null. The verdict of a check is written for readers of the file; the library
+computes it again after reading the numbers.
 """
 
 import json

@@ -27,9 +27,10 @@ def write_csv(path: str | Path, frame: pd.DataFrame) -> None:
 
 
 def read_csv(path: str | Path, maker: str, **options: Any) -> pd.DataFrame:
-    """Table written by `write_csv`, equal to the last bit; Damaged if its checksum differs.
+    """Table written by `write_csv`, equal to the last bit (with pandas 3 or later).
 
-    `maker` says what makes the file anew, `options` are those of `pandas.read_csv`.
+    Damaged if its checksum differs. `maker` says what makes the file anew, `options` are those of
+    `pandas.read_csv`.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8")
@@ -42,7 +43,7 @@ def read_csv(path: str | Path, maker: str, **options: Any) -> pd.DataFrame:
     plain = text.replace(header, "\n", 1).replace(f",{found[1]}\n", "\n")
     if _crc_of(plain) != found[1]:
         raise Damaged(path, "its checksum differs", maker)
-    table: pd.DataFrame = pd.read_csv(io.StringIO(plain), float_precision="round_trip", **options)
+    table: pd.DataFrame = pd.read_csv(io.StringIO(plain), **options)
     return table
 
 
