@@ -61,7 +61,7 @@ def checks(
         history, held_out = (
             read_split_matrix(split, f"test/{part}") for part in ("fold_in", "held_out")
         )
-        rows = {file: _rows_of(file, name) for file in (properties, table, left, center, right)}
+        rows = {file: rows_of(file, name) for file in (properties, table, left, center, right)}
         (facts,) = rows[properties].to_dict("records")
         row = {str(key): value for key, value in facts.items()}
         found += [
@@ -84,7 +84,7 @@ def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested
     return found
 
 
-def _rows_of(file: str, dataset: str) -> pd.DataFrame:
+def rows_of(file: str, dataset: str) -> pd.DataFrame:
     """Lines of a csv file that belong to a dataset."""
     frame = read_csv(file, f"the rule {Path(file).stem}")
     return frame.loc[frame["dataset"] == dataset]
