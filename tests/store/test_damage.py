@@ -11,7 +11,7 @@ import pytest
 
 from lindrop.base.errors import Damaged, UserError
 from lindrop.store import seal
-from lindrop.store.checksum import ROW_BYTES, checksum
+from lindrop.store.checksum import LANES, ROW_BYTES, new_lanes, result, take
 from lindrop.store.hdf5 import MAKERS, seal_file
 from lindrop.store.model import read_model
 from lindrop.store.split import read_split, read_split_matrix
@@ -103,9 +103,15 @@ def test_every_byte_of_a_file_counts(tmp_path):
     HDF5[0].read(path)
 
 
+def checksum(data):
+    lanes = new_lanes()
+    take(data, lanes)
+    return result(lanes, len(data))
+
+
 def test_the_checksum_sees_every_bit_and_every_length():
     rng = np.random.default_rng(10)
-    for size in (0, 1, ROW_BYTES - 1, ROW_BYTES, 3 * ROW_BYTES + 7):
+    for size in (0, 1, 100, ROW_BYTES - 1, ROW_BYTES, ROW_BYTES + 7):
         data = rng.integers(0, 256, size, np.uint8)
         seen = {checksum(data)}
         for bit in range(8 * size):
@@ -116,8 +122,21 @@ def test_the_checksum_sees_every_bit_and_every_length():
         assert len(seen | {checksum(longer)}) == 8 * size + 2
     signs = np.zeros(4 * ROW_BYTES, np.uint8)
     found = checksum(signs)
-    signs[[3, 3 + ROW_BYTES]] ^= 128  # the signs of two numbers in the same lane
+    signs[[3, 3 + 4 * LANES]] ^= 128  # the signs of two numbers in the same lane
     assert checksum(signs) != found
+
+
+def test_the_checksum_of_a_large_array_is_the_same_in_any_number_of_threads(tmp_path, monkeypatch):
+    path = tmp_path / "bytes"
+    path.write_bytes(np.random.default_rng(11).bytes(1_000_003))
+    monkeypatch.setattr(seal, "BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(seal, "SPAN_BYTES", 1 << 16)
+    found = set()
+    for threads in ("1", "4"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        with path.open("rb") as file:
+            found.add(seal._checksum_of(file.fileno(), 7, 999_000))
+    assert len(found) == 1
 
 
 def test_a_file_checked_once_is_checked_again_after_a_change(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -29,7 +29,8 @@ from lindrop.base.parallel import map_blocks
 SEAL_BYTES = 4096
 CRC_DIGITS = 8
 LARGE_BYTES = 1 << 24  # from this size on, an array has a checksum of its own
-BLOCK_BYTES = 1 << 20  # read at once by a thread; it stays in the cache for the checksum
+BLOCK_BYTES = 1 << 18  # read at once; it stays in the cache for the checksum
+SPAN_BYTES = 1 << 24  # read by a thread block by block
 MARK = b'{"lindrop_seal": 1, '
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SETTLED_NS = 2_000_000_000  # a file changed later than this before it is checked is not remembered
@@ -120,52 +121,61 @@ def read_large(
     """
     if not out.flags.c_contiguous:  # else reshape(-1) would copy
         raise ValueError("only a contiguous array can be read into")
-    values = out.reshape(-1)
-    direct = np.dtype(stored) == out.dtype and not add
-    width = np.dtype(stored).itemsize
+    values, stored = out.reshape(-1), np.dtype(stored)
+    scratch = None if stored == out.dtype and not add else stored
+
+    def use(start: int, read: npt.NDArray[np.uint8]) -> None:
+        part = values[start // stored.itemsize :][: len(read) // stored.itemsize]
+        if add:
+            part += read.view(stored)
+        elif scratch:
+            part[:] = read.view(stored)
+
     with path.open("rb", buffering=0) as file:
-
-        def block(start: int, stop: int) -> int:
-            part = values[start // width : stop // width]
-            read = part if direct else np.empty(len(part), stored)
-            crc = _read_block(file.fileno(), entry.first + start, read.view(np.uint8))
-            if add:
-                part += read
-            elif not direct:
-                part[:] = read
-            return crc
-
-        found = _checksum_of_blocks(map_blocks(block, entry.bytes, BLOCK_BYTES), entry.bytes)
+        target = None if scratch else values.view(np.uint8)
+        found = _checksum_of(file.fileno(), entry.first, entry.bytes, target, use)
     if found != entry.checksum:
         raise Broken("its checksum differs")
 
 
-def _checksum_of(file: int, first: int, size: int) -> str:
-    """Checksum of a range of a file."""
+def _checksum_of(
+    file: int,
+    first: int,
+    size: int,
+    target: npt.NDArray[np.uint8] | None = None,
+    use: Callable[[int, npt.NDArray[np.uint8]], None] | None = None,
+) -> str:
+    """Checksum of a range of a file, read by threads, whose bytes are written into `target`.
 
-    def block(start: int, stop: int) -> int:
-        return _read_block(file, first + start, np.empty(stop - start, np.uint8))
+    Without a target, use(start, bytes) is called for every block that was read.
+    """
+    # Numba, which files without large arrays do not need
+    from lindrop.store.checksum import fold, new_lanes, result, take
 
-    return _checksum_of_blocks(map_blocks(block, size, BLOCK_BYTES), size)
+    def span(start: int, stop: int) -> int:
+        lanes = new_lanes()
+        scratch = np.empty(min(BLOCK_BYTES, stop - start), np.uint8)
+        for block in range(start, stop, BLOCK_BYTES):
+            end = min(block + BLOCK_BYTES, stop)
+            data = scratch[: end - block] if target is None else target[block:end]
+            _fill(file, first + block, data)
+            take(data, lanes)
+            if use and target is None:
+                use(block, data)
+        return result(lanes, stop - start)
+
+    spans = np.fromiter(map_blocks(span, size, SPAN_BYTES), np.uint64)
+    return f"{fold(spans, size):016x}"
 
 
-def _checksum_of_blocks(blocks: Iterator[int], size: int) -> str:
-    from lindrop.store.checksum import fold  # Numba, which files without large arrays do not need
-
-    return f"{fold(np.fromiter(blocks, np.uint64), size):016x}"
-
-
-def _read_block(file: int, first: int, data: npt.NDArray[np.uint8]) -> int:
-    """Fill `data` with the bytes of a file from the byte `first` on; returns their checksum."""
-    from lindrop.store.checksum import checksum  # Numba, as above
-
+def _fill(file: int, first: int, data: npt.NDArray[np.uint8]) -> None:
+    """Fill `data` with the bytes of a file from the byte `first` on."""
     left = data.data
     while left:
         done = os.preadv(file, [left], first)
         if not done:
             raise Broken("it is cut short")
         left, first = left[done:], first + done
-    return checksum(data)
 
 
 def _crc_of_rest(file: IO[bytes], size: int, large: Mapping[str, LargeArray]) -> str:
