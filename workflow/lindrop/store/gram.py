@@ -71,13 +71,16 @@ def read_gram(
     path: str | Path,
     expected_split_sha256: str | None = None,
     dtype: npt.DTypeLike = np.float32,
+    expected_items: int | None = None,
 ) -> GramCache:
     """Read a Gram matrix as `dtype` without a copy; UserError if the file is damaged.
 
-    UserError, too, if it belongs to another split than `expected_split_sha256` (None: any).
+    UserError, too, if it belongs to another split than `expected_split_sha256` or has another
+    number of items than expected (None: any).
     """
     with _opened(path, expected_split_sha256) as (file, provenance):
         items = int(file.attrs["items"])
+        file.require(expected_items in (None, items), f"it has {items} items, not {expected_items}")
         diagonal = file.finite("diagonal", (items,))
         matrix_bytes = needed_bytes(items, itemsize=np.dtype(dtype).itemsize)
         require_memory(matrix_bytes, f"reading {path} ({items:,} items)")

@@ -27,8 +27,8 @@ def write_spectrum(path: str | Path, spectrum: Spectrum, split_sha256: str) -> N
         file.attrs["split_sha256"] = split_sha256
 
 
-def read_spectrum(path: str | Path, split_sha256: str) -> Spectrum:
-    """Eigenvalues and eigenvectors; UserError if they belong to another split."""
+def read_spectrum(path: str | Path, split_sha256: str, items: int | None = None) -> Spectrum:
+    """Eigenvalues and eigenvectors; UserError if they belong to another split or other `items`."""
     with open_file(path, KIND) as file:
         if file.attrs["split_sha256"] != split_sha256:
             raise UserError(
@@ -37,4 +37,4 @@ def read_spectrum(path: str | Path, split_sha256: str) -> Spectrum:
             )
         values = file.finite("values", (None,))
         file.require((np.diff(values) <= 0).all(), "the eigenvalues are not descending")
-        return values, file.finite("vectors", (None, len(values)))
+        return values, file.finite("vectors", (items, len(values)))
