@@ -28,6 +28,7 @@ def test_imports_are_followed_through_modules():
         "lindrop/base/errors.py",
         "lindrop/base/reporting.py",
         "lindrop/base/atomic.py",
+        "lindrop/store/json_crc.py",
         "lindrop/store/receipt.py",
     }
     assert "lindrop/data/netflix.py" in names("read_interactions.py")

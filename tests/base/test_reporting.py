@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from lindrop.base.error_file import ERRORS, add, begin_run, errors_of_run
-from lindrop.base.errors import UserError
+from lindrop.base.error_file import ERRORS, add, begin_run, damaged_of_run, errors_of_run
+from lindrop.base.errors import Damaged, UserError
 from lindrop.base.reporting import Progress, job
 from support.repository import REPOSITORY
 
@@ -72,6 +73,21 @@ def test_the_error_of_a_job_is_kept_with_its_log(error, kept, folder):
     (message,) = errors_of_run().values()
     assert message.startswith(kept)
     assert list(errors_of_run()) == ["fit.log"]
+
+
+def test_what_a_job_found_damaged_is_kept_until_the_job_succeeds(folder):
+    fail(Damaged("a.h5", "too short", "the rule split"))
+    fail(Damaged("a.h5", "too short", "the rule split"), "tune.log")
+    fail(UserError("broken"), "gram.log")
+    assert damaged_of_run() == [Path("a.h5")]
+    assert errors_of_run()["fit.log"] == (
+        "dataset mine: a.h5: damaged (too short): delete it and run again; the rule split makes it "
+        "anew"
+    )
+    for log in ("fit.log", "tune.log"):
+        with job(log):
+            pass
+    assert damaged_of_run() == []
 
 
 def test_an_interrupted_job_is_no_error(folder):

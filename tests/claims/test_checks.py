@@ -38,7 +38,7 @@ def test_checks_of_several_claims_are_read_back_as_written(tmp_path):
     write_checks(tmp_path / "job.json", checks)
     assert read_checks(tmp_path / "job.json") == checks
     content = json.loads((tmp_path / "job.json").read_text(encoding="utf-8"))
-    assert [(line["claim"], line["verdict"]) for line in content] == [
+    assert [(line["claim"], line["verdict"]) for line in content["checks"]] == [
         ("a", "fails"),
         ("b", "holds"),
     ]

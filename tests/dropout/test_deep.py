@@ -194,6 +194,16 @@ def test_what_is_no_checkpoint_is_refused_and_runs_nothing(deep, tmp_path):
     assert target.exists(), "as loading without restraint would have"
 
 
+def test_a_checkpoint_with_a_flipped_bit_is_refused(deep, tmp_path):
+    path, values = tmp_path / "checkpoint", deep.torch.arange(1000.0)
+    deep.checkpoints.save(path, {"values": values}, {})
+    stored = bytearray(path.read_bytes())
+    stored[stored.index(values.numpy().tobytes()) + 1234] ^= 4
+    path.write_bytes(stored)
+    with pytest.raises(UserError, match=r"checkpoint: not a whole checkpoint; delete it"):
+        deep.checkpoints.load(path, {})
+
+
 def test_a_full_disk_leaves_the_last_checkpoint(deep, tmp_path, monkeypatch):
     path, state = tmp_path / "checkpoint", {"losses": [1.0]}
     deep.checkpoints.save(path, state, {})

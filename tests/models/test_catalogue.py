@@ -12,6 +12,7 @@ from lindrop.base.errors import UserError
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.ranking.evaluation import evaluate, summary
+from lindrop.store.hdf5 import seal_file
 from lindrop.store.model import SavedModel, read_model, write_model
 from support.models import (
     ITEMS,
@@ -165,6 +166,7 @@ def test_a_file_that_holds_no_model_is_refused(content, fits, tmp_path):
         with h5py.File(path, "r+") as file:
             del file["encoder"]
             file.attrs["lindrop_file"] = "split/1" if content == "other kind" else "model/1"
+        seal_file(path)
     with pytest.raises(UserError, match=rf"{path}: .*(delete it|no such file)") as caught:
         read_model(path)
     assert "\n" not in str(caught.value)

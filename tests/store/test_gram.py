@@ -6,9 +6,10 @@ import h5py
 import numpy as np
 import pytest
 
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Damaged, UserError
 from lindrop.linalg.gram import gram_matrix
-from lindrop.store.gram import Provenance, read_gram, write_gram
+from lindrop.store.gram import Provenance, add_shards, read_gram, write_gram
+from lindrop.store.hdf5 import seal_file
 from lindrop.store.split import read_split_sha256, write_split
 from support.gram import interactions
 from support.splits import random_split
@@ -62,10 +63,12 @@ def test_neither_writing_nor_reading_needs_a_second_copy(tmp_path, monkeypatch):
 
 
 def replace(path, name, values):
+    """Replace an array in a file; the checksums then agree with what it holds."""
     with h5py.File(path, "r+") as file:
         del file[name]
         if values is not None:
             file[name] = values
+    seal_file(path)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +85,41 @@ def replace(path, name, values):
 def test_a_damaged_cache_is_refused(name, change, problem, cache):
     path, gram = cache
     replace(path, name, change(gram))
-    with pytest.raises(UserError, match=rf"{path}: damaged, {problem}.*; delete it and rerun"):
+    with pytest.raises(
+        UserError, match=rf"{path}: damaged \({problem}.*\): delete it and run again"
+    ):
         read_gram(path)
+
+
+@pytest.mark.parametrize("large", [1, 1 << 24])
+def test_a_changed_number_anywhere_in_the_matrix_is_found(large, tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.store.hdf5.LARGE_BYTES", large)
+    gram = gram_matrix(interactions())
+    path = tmp_path / "gram.h5"
+    write_gram(path, gram, PROVENANCE)
+    for dtype in (np.float32, np.float64):
+        again = read_gram(path, dtype=dtype).matrix
+        assert again.dtype == dtype
+        np.testing.assert_array_equal(again, gram)
+    with h5py.File(path, "r+") as file:
+        file["gram"][3, 5] += 1  # off the diagonal
+    with pytest.raises(Damaged, match=r"checksum differs.*the rule gram makes it anew"):
+        read_gram(path)
+
+
+def test_shards_that_are_damaged_are_not_added(tmp_path, monkeypatch):
+    monkeypatch.setattr("lindrop.store.hdf5.LARGE_BYTES", 1)
+    gram = gram_matrix(interactions())
+    paths = [str(tmp_path / name) for name in ("0.h5", "1.h5")]
+    for first, path in zip((0, 300), paths, strict=True):
+        write_gram(path, gram, Provenance("demo", SPLIT, first, first + 299, 1234))
+    total, whole = add_shards(paths, SPLIT, 600)
+    np.testing.assert_array_equal(total, 2 * gram)
+    assert (whole.last_user, whole.nnz) == (599, 2468)
+    with h5py.File(paths[1], "r+") as file:
+        file["gram"][3, 5] += 1
+    with pytest.raises(Damaged, match="gram: its checksum differs"):
+        add_shards(paths, SPLIT, 600)
 
 
 def test_a_cache_cut_short_is_refused(cache):

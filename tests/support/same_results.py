@@ -7,12 +7,14 @@ before the house was rebuilt, which had a file for every claim, can be compared 
 """
 
 import hashlib
+import io
 import json
 import re
 import sys
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pandas as pd
 
 NO_RESULTS = ("logs/", "benchmarks/", "report")
@@ -43,10 +45,15 @@ def _parts(name, file):
 
 
 def _claims(file):
-    """The checks of every claim in a file; before, one file held those of one claim."""
+    """The checks of every claim in a file.
+
+    Such a file held first a claim and its checks, then a list of checks, then also a checksum.
+    """
     stored = json.loads(file.read_text(encoding="utf-8"))
-    old = isinstance(stored, dict)
-    lines = [{"claim": stored["claim"]} | line for line in stored["checks"]] if old else stored
+    if isinstance(stored, list):
+        stored = {"checks": stored}
+    one = {"claim": stored["claim"]} if "claim" in stored else {}
+    lines = [one | line for line in stored["checks"]]
     by_claim = {}
     for line in lines:
         by_claim.setdefault(line["claim"], []).append(line)
@@ -55,27 +62,37 @@ def _claims(file):
 
 
 def _without_times(file):
-    """Its bytes; of tables and metrics all but what something took."""
-    if file.suffix == ".csv" and "seconds" in (table := pd.read_csv(file)):
-        return table.drop(columns=COSTS, errors="ignore").to_csv().encode()
-    if file.parts[-3] == "metrics":
-        return _metrics_without_costs(file)
+    """What a file holds, but for checksums, which older runs lack, and for what something took."""
+    if file.suffix == ".h5":
+        return _arrays(file, COSTS if file.parts[-3] == "metrics" else [])
+    if file.suffix == ".json":
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        stored.pop("crc32", None)
+        return json.dumps(stored).encode()
+    text = file.read_text(encoding="utf-8")
+    if text.partition("\n")[0].endswith(",crc32"):
+        text = re.sub(",(crc32|[0-9a-f]{8})$", "", text, flags=re.MULTILINE)
     if file.name == "scorecard.csv":
         return "".join(line for line in file.open() if not MEASURED.search(line)).encode()
-    return file.read_bytes()
+    if "seconds" in (table := pd.read_csv(io.StringIO(text))):
+        return table.drop(columns=COSTS, errors="ignore").to_csv().encode()
+    return text.encode()
 
 
-def _metrics_without_costs(file):
-    """Every array and attribute of a file of metrics but what the fits took."""
+def _arrays(file, left_out):
+    """Every array and attribute of an HDF5 file but the attributes left out."""
     found = []
 
     def add(name, entry):
-        attributes = {key: str(entry.attrs[key]) for key in entry.attrs if key not in COSTS}
-        values = entry[()].tobytes() if isinstance(entry, h5py.Dataset) else b""
-        found.append((name, sorted(attributes.items()), values))
+        attributes = {key: str(entry.attrs[key]) for key in entry.attrs if key not in left_out}
+        values = entry[()] if isinstance(entry, h5py.Dataset) else np.empty(0)
+        content = repr(values.tolist()).encode() if values.dtype == object else values.tobytes()
+        digest = hashlib.sha256(content).hexdigest()
+        found.append((name, sorted(attributes.items()), values.shape, str(values.dtype), digest))
 
-    with h5py.File(file) as metrics:
-        metrics.visititems(add)
+    with h5py.File(file) as stored:
+        add("/", stored)
+        stored.visititems(add)
     return repr(found).encode()
 
 

@@ -54,7 +54,12 @@ def test_numbers_on_models_are_those_of_the_benchmark():
     assert table in BENCHMARKS.read_text()
 
 
-MODELS = ["precision", "precision_sweep", *(file.stem for file in RESULTS.glob("table1_*.csv"))]
+MODELS = [
+    "precision",
+    "precision_sweep",
+    "stored_files",
+    *(file.stem for file in RESULTS.glob("table1_*.csv")),
+]
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -7,7 +7,7 @@ from lindrop.workflow.config import (
     download_name,
     downloads,
 )
-from lindrop.base.error_file import begin_run, errors_of_run
+from lindrop.base.error_file import begin_run, damaged_of_run, errors_of_run
 from lindrop.workflow.schema import load_schema
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
@@ -250,6 +250,17 @@ def repeat_errors():
     """
     for log, message in errors_of_run().items():
         logger.error(f"lindrop: error: {message} (log: {log})")
+
+
+def delete_damaged():
+    """Delete the results that jobs of this run found damaged, so that the next run makes them anew.
+
+    At the end of the run, as a job that starts now could not say what became of its input.
+    """
+    for file in damaged_of_run():
+        if Path(RESULTS).resolve() in file.resolve().parents and file.is_file():
+            file.unlink()
+            logger.error(f"lindrop: {file} was damaged and is deleted: run again")
 
 
 def tell_results():

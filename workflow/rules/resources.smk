@@ -1,5 +1,6 @@
 # Threads, memory, time and disk space that jobs request. This file has no rules.
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.base.memory import RETRIED, job_megabytes
@@ -44,12 +45,26 @@ def generated_rows(wildcards):
     return asked["interactions"] or PRESETS[asked["preset"]].interactions
 
 
-def items_of(split):
-    """Number of items of a split; an error before it exists, so Snakemake evaluates it later."""
+NO_COUNTS = SimpleNamespace(users=0, items=0)
+
+
+def counts_of(split):
+    """Counts of a split; an error before it exists, so Snakemake evaluates them later.
+
+    The counts of a damaged split are 0: the job that reads the split says that it is damaged.
+    """
     from lindrop.store.split import read_split_facts  # slow, and often not needed
 
     Path(split).stat()
-    return read_split_facts(split)[0].items
+    try:
+        return read_split_facts(split)[0]
+    except UserError:
+        return NO_COUNTS
+
+
+def items_of(split):
+    """Number of items of a split; an error before it exists, so Snakemake evaluates it later."""
+    return counts_of(split).items
 
 
 def largest_rank(split):
@@ -73,10 +88,8 @@ def fit_mb(wildcards, input, attempt):
 
 def deep_mb(wildcards, input, attempt):
     """Megabytes for training a network, with PyTorch and the interactions."""
-    from lindrop.store.split import read_split_facts  # slow, and often not needed
-
     split_bytes = Path(input.split).stat().st_size
-    counts, options = read_split_facts(input.split)[0], model_options(wildcards.model)
+    counts, options = counts_of(input.split), model_options(wildcards.model)
     sizes = (options.get(key, 0) for key in ("batch", "latent", "hidden"))
     network = training_bytes(wildcards.model, counts.items, counts.users, *sizes) / 1e6
     return attempt * (400 + job_megabytes(split_bytes, 0) + 1.1 * network)
@@ -106,7 +119,8 @@ def matrix_mb(wildcards, input):
 def most_items(wildcards, input=None):
     """Number of items of a split or, before it exists, the largest that is possible."""
     if input is not None and Path(input.split).exists():
-        return items_of(input.split)
+        if items := items_of(input.split):
+            return items
     source = DATASETS[wildcards.dataset]["source"]
     if wildcards.dataset in SYNTHETIC:
         return source["items"] or PRESETS[source["preset"]].items

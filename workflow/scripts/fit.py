@@ -1,5 +1,3 @@
-import pandas as pd
-
 from lindrop.base.reporting import job
 from lindrop.models.ranks import rank_of_table
 from lindrop.models.tuning import choose, only_choice, ranks_of, refit
@@ -7,6 +5,7 @@ from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
 from lindrop.store.training import read_training
+from lindrop.store.trials import read_trials
 
 wildcards, params = snakemake.wildcards, snakemake.params
 
@@ -14,7 +13,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
     split = snakemake.input.split
     data = read_training(split, snakemake.input.gram, snakemake.input.spectrum, params.seed)
     chosen = (
-        choose(pd.concat(map(pd.read_csv, snakemake.input.trials)), params.options)
+        choose(read_trials(snakemake.input.trials, params.options), params.options)
         if snakemake.input.trials
         else only_choice(params.options, ranks_of(wildcards.model, params.rank, params.ranks, data))
     )

@@ -1,13 +1,12 @@
 from pathlib import Path
 
-import pandas as pd
-
 from lindrop.base.reporting import job
 from lindrop.models.tuning import choose, number_of, only_choice, refit
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
 from lindrop.store.training import read_deep_training
+from lindrop.store.trials import read_trials
 
 wildcards, params = snakemake.wildcards, snakemake.params
 split, trials, output = snakemake.input.split, snakemake.input.trials, snakemake.output
@@ -21,7 +20,7 @@ def checkpoint(file):
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     items = read_items(split)
     if trials:
-        chosen = choose(pd.concat(map(pd.read_csv, trials)), params.options)
+        chosen = choose(read_trials(trials, params.options), params.options)
         # continue from the finished training that the tuning job of this point left
         made_for = trials[number_of(chosen.iloc[0], params.options)]
     else:

@@ -1,9 +1,9 @@
-from lindrop.base.atomic import atomic
 from lindrop.base.reporting import job
 from lindrop.models.tuning import ranks_of, tune
 from lindrop.ranking.grids import grid
 from lindrop.store.split import read_split_matrix
 from lindrop.store.training import read_training
+from lindrop.store.trials import write_trials
 
 wildcards, params = snakemake.wildcards, snakemake.params
 
@@ -19,5 +19,4 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         fold_in=read_split_matrix(split, "validation/fold_in"),
         held_out=read_split_matrix(split, "validation/held_out"),
     )
-    with atomic(snakemake.output[0]) as partial:
-        trials.to_csv(partial, index=False)
+    write_trials(snakemake.output[0], trials)

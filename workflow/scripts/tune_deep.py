@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from lindrop.base.atomic import atomic
 from lindrop.base.reporting import job
 from lindrop.models.tuning import tune
 from lindrop.ranking.grids import grid
 from lindrop.store.training import read_deep_training
+from lindrop.store.trials import write_trials
 
 wildcards, params = snakemake.wildcards, snakemake.params
 output = Path(snakemake.output[0])
@@ -21,5 +21,4 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         params.options,
         *data.validation,
     )
-    with atomic(output) as partial:
-        trials.to_csv(partial, index=False)
+    write_trials(output, trials)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lindrop.base import error_file
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Damaged, UserError
 
 logger = logging.getLogger("lindrop")
 
@@ -38,7 +38,7 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     try:
         yield logger
     except UserError as error:
-        _report(log, f"{prefix}{error}")
+        _report(log, f"{prefix}{error}", error.path if isinstance(error, Damaged) else None)
         raise SystemExit(1) from error
     except KeyboardInterrupt:
         logger.info("interrupted")
@@ -81,10 +81,10 @@ def _disk_is_full(error: BaseException | None) -> bool:
     )
 
 
-def _report(log: str | Path, message: str) -> None:
+def _report(log: str | Path, message: str, damaged: Path | None = None) -> None:
     """Write an error message to the log, to the run's file of errors and to standard error."""
     logger.error("error: %s", message)
-    error_file.add(log, message)
+    error_file.add(log, message, damaged)
     # one write per line, so that lines of jobs that fail at the same time do not mix
     sys.stderr.write(f"lindrop: error: {message}\n")
     sys.stderr.flush()

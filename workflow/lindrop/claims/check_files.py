@@ -1,7 +1,8 @@
 """Files results/experiments/<paper>/<job>.json with the checks that one job computed.
 
-Their form is [{"claim", "what", "computed", "relation", "expected", "tolerance", "form", "data",
-"verdict"}], where "claim" is the id by which config/claims/<paper>.yaml names the check. NaN and
+Their form is {"crc32", "checks": [{"claim", "what", "computed", "relation", "expected",
+"tolerance", "form", "data", "verdict"}]}, where "crc32" is the checksum of the checks without their
+verdicts, and "claim" is the id by which config/claims/<paper>.yaml names the check. NaN and
 infinity are written as null. The verdict of a check is written for readers of the file; the library
 computes it again after reading the numbers.
 """
@@ -14,38 +15,45 @@ from pathlib import Path
 from typing import Any
 
 from lindrop.base.atomic import atomic
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Damaged, UserError
 from lindrop.claims.checks import Check
+from lindrop.store.json_crc import CRC, crc_of
 
 
 def write_checks(path: str | Path, checks: Iterable[Check]) -> None:
     """Write the checks of one job."""
-    lines = [
-        {key: _number(value) for key, value in asdict(check).items()} | {"verdict": check.verdict}
-        for check in checks
-    ]
-    text = json.dumps(lines, indent=1, allow_nan=False, ensure_ascii=False)
+    checks = list(checks)
+    lines = [{key: _number(value) for key, value in asdict(check).items()} for check in checks]
+    crc = crc_of(lines)
+    for line, check in zip(lines, checks, strict=True):
+        line["verdict"] = check.verdict
+    text = json.dumps({CRC: crc, "checks": lines}, indent=1, allow_nan=False, ensure_ascii=False)
     with atomic(path) as partial:
         partial.write_text(text + "\n", encoding="utf-8")
 
 
 def read_checks(path: str | Path) -> list[Check]:
-    """Checks of the file of one job; UserError if the file holds something else."""
+    """Checks of the file of one job; UserError if it holds something else or is damaged."""
+    path = Path(path)
+    maker = f"the rule {path.parent.name}_{path.stem}"
     try:
-        content: Any = json.loads(Path(path).read_text(encoding="utf-8"))
-        if not isinstance(content, list):
-            raise TypeError("no list")
-        return [Check(**_read(line)) for line in content]
-    except (ValueError, AttributeError, TypeError) as error:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        lines: list[dict[str, Any]] = [
+            {key: value for key, value in line.items() if key != "verdict"}
+            for line in content["checks"]
+        ]
+        if crc_of(lines) != content[CRC]:
+            raise Damaged(path, "its checksum differs", maker)
+        return [Check(**_numbers(line)) for line in lines]
+    except (ValueError, AttributeError, TypeError, LookupError, RecursionError) as error:
         raise UserError(
-            f"{path}: not a file of checks ({error}): delete it and run again"
+            f"{path}: not a file of checks ({error}): delete it and run again; {maker} makes it "
+            "anew"
         ) from None
 
 
-def _read(line: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: math.nan if value is None else value for key, value in line.items() if key != "verdict"
-    }
+def _numbers(line: dict[str, Any]) -> dict[str, Any]:
+    return {key: math.nan if value is None else value for key, value in line.items()}
 
 
 def _number(value: object) -> object:

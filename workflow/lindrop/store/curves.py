@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from lindrop.base.atomic import atomic
+from lindrop.store.csv_files import read_csv, write_csv
+
+MAKER = "the rule mianjy2018_convergence (or pal2020_train)"
 
 
 def write_curves(path: str | Path, curves: pd.DataFrame) -> None:
     """Write the curves as csv."""
-    with atomic(path) as partial:
-        curves.to_csv(partial, index=False, lineterminator="\n")
+    write_csv(path, curves)
 
 
 def read_curves(path: str | Path) -> pd.DataFrame:
-    """Curves written by `write_curves`, equal to the last bit (with pandas 3 or later)."""
-    return pd.read_csv(path)
+    """Curves written by `write_curves`, equal to the last bit."""
+    return read_csv(path, MAKER)

@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import numpy.typing as npt
 
@@ -23,7 +22,7 @@ from lindrop.base.arrays import Matrix
 from lindrop.base.errors import UserError
 from lindrop.base.memory import require_memory
 from lindrop.linalg.gram import needed_bytes, require_exact
-from lindrop.store.hdf5 import create_file, open_file
+from lindrop.store.hdf5 import StoredFile, create_file, open_file
 
 KIND = "gram/1"
 BLOCK_BYTES = 64 << 20  # moved at once: HDF5 may need as much again to convert the type
@@ -72,42 +71,40 @@ def read_gram(
     path: str | Path,
     expected_split_sha256: str | None = None,
     dtype: npt.DTypeLike = np.float32,
+    expected_items: int | None = None,
 ) -> GramCache:
     """Read a Gram matrix as `dtype` without a copy; UserError if the file is damaged.
 
-    UserError, too, if it belongs to another split than `expected_split_sha256` (None: any).
+    UserError, too, if it belongs to another split than `expected_split_sha256` or has another
+    number of items than expected (None: any).
     """
     with _opened(path, expected_split_sha256) as (file, provenance):
         items = int(file.attrs["items"])
-        for name, shape in (("gram", (items, items)), ("diagonal", (items,))):
-            found = file[name].shape if name in file else "absent"
-            if found != shape:
-                raise _damaged(path, f"{name} is {found}, not {shape}")
+        file.require(expected_items in (None, items), f"it has {items} items, not {expected_items}")
+        diagonal = file.finite("diagonal", (items,))
         matrix_bytes = needed_bytes(items, itemsize=np.dtype(dtype).itemsize)
         require_memory(matrix_bytes, f"reading {path} ({items:,} items)")
         matrix = np.empty((items, items), dtype)
-        try:
-            for rows in _row_blocks(items):
-                file["gram"].read_direct(matrix, rows, rows)
-            diagonal = file["diagonal"][:]
-        except OSError as error:
-            raise _damaged(path, str(error)) from error
-    if not np.array_equal(matrix.diagonal(), diagonal):
-        raise _damaged(path, "the diagonal of the matrix is not the one that was stored beside it")
+        file.read_into("gram", matrix)
+        file.require(
+            np.array_equal(matrix.diagonal(), diagonal),
+            "the diagonal of the matrix is not the one that was stored beside it",
+        )
     return GramCache(matrix, diagonal, provenance)
 
 
 @contextmanager
 def _opened(
     path: str | Path, expected_split_sha256: str | None
-) -> Iterator[tuple[h5py.File, Provenance]]:
+) -> Iterator[tuple[StoredFile, Provenance]]:
     """Open a gram.h5 and read its provenance; UserError if it belongs to another split."""
     with open_file(path, KIND) as file:
         provenance = Provenance(*(_plain(file.attrs[field.name]) for field in fields(Provenance)))
         if expected_split_sha256 not in (None, provenance.split_sha256):
             raise UserError(
                 f"{path}: counts split {provenance.split_sha256[:12]} of {provenance.dataset}, not "
-                f"the one asked for ({str(expected_split_sha256)[:12]}); delete it and rerun"
+                f"the one asked for ({str(expected_split_sha256)[:12]}): delete it and run again; "
+                f"{file.maker} makes it anew"
             )
         yield file, provenance
 
@@ -123,8 +120,7 @@ def add_shards(paths: Sequence[str], split_sha256: str, users: int) -> tuple[Mat
     for path in paths[1:]:
         with _opened(path, split_sha256) as (file, provenance):
             _refuse_gap(path, provenance.first_user, whole.last_user + 1)
-            for rows in _row_blocks(len(total)):
-                total[rows] += file["gram"][rows]
+            file.read_into("gram", total, add=True)
         nnz = whole.nnz + provenance.nnz
         whole = replace(whole, last_user=provenance.last_user, nnz=nnz)
     _refuse_gap(paths[0], whole.first_user, 0)
@@ -136,7 +132,8 @@ def _refuse_gap(path: str, found: int, expected: int) -> None:
     """Raise UserError unless a shard begins, or the last one ends, at the expected user."""
     if found != expected:
         raise UserError(
-            f"{path}: begins or ends at user {found} instead of {expected}; delete it and rerun"
+            f"{path}: begins or ends at user {found} instead of {expected}: delete it and run "
+            "again; the rule gram_shard makes it anew"
         )
 
 
@@ -149,7 +146,3 @@ def _row_blocks(items: int) -> Iterator[slice]:
     """Slices of rows whose float32 values take at most BLOCK_BYTES."""
     step = max(1, BLOCK_BYTES // (4 * max(items, 1)))
     return (slice(start, min(start + step, items)) for start in range(0, items, step))
-
-
-def _damaged(path: str | Path, problem: str) -> UserError:
-    return UserError(f"{path}: damaged, {problem}; delete it and rerun")

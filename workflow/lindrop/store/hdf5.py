@@ -8,17 +8,45 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import numpy as np
 import numpy.typing as npt
 
 from lindrop.base.atomic import atomic
-from lindrop.base.errors import UserError
+from lindrop.base.errors import Damaged, UserError
+from lindrop.base.parallel import over_blocks
 from lindrop.data.interactions import Ids
+from lindrop.store.seal import (
+    LARGE_BYTES,
+    SEAL_BYTES,
+    Broken,
+    LargeArray,
+    check_seal,
+    read_large,
+    seal,
+)
 
 CHUNK = 1 << 18  # entries of a compressed chunk
-SPARE_BYTES = 1 << 16  # allowance for HDF5's own structures
+SPARE_BYTES = 1 << 16  # allowance for HDF5's own structures and the seal
 COMPRESSED = {"compression": "lzf", "shuffle": True}
+MAKERS = {  # what makes a file of each kind anew
+    "interactions": "the rule read_interactions (or generate_interactions)",
+    "split": "the rule split",
+    "gram": "the rule gram",
+    "spectrum": "the rule spectrum",
+    "model": "the rule fit (or fit_deep)",
+    "metrics": "the rule fit (or fit_deep)",
+    "images": "the rule read_images",
+    "image set": "the rule pretorius2018_images",
+    "training": "the rule pretorius2018_train",
+}
 
 Source = Mapping[str, Any]
+Shape = tuple[int | None, ...]
+
+
+def maker_of(kind: str) -> str:
+    """What makes a file of a kind such as `gram/1`, for messages."""
+    return MAKERS[kind.partition("/")[0]]
 
 
 @contextmanager
@@ -38,10 +66,27 @@ def create_file(
             f"disk full: {path} may need {needed / 1e6:,.1f} MB, {free / 1e6:,.1f} MB are free; "
             "free some space and rerun"
         )
-    with atomic(path) as partial, h5py.File(partial, "w") as file:
-        file.attrs["lindrop_file"] = kind
-        file.attrs["source"] = json.dumps(dict(source), sort_keys=True)
-        yield file
+    with atomic(path) as partial:
+        with h5py.File(partial, "w", userblock_size=SEAL_BYTES) as file:
+            file.attrs["lindrop_file"] = kind
+            file.attrs["source"] = json.dumps(dict(source), sort_keys=True)
+            yield file
+        seal_file(partial)
+
+
+def seal_file(path: str | Path) -> None:
+    """Write the checksums of a file into it, as `create_file` does at its end."""
+    large: dict[str, tuple[int, int]] = {}
+
+    def add(name: str, entry: Any) -> None:
+        if isinstance(entry, h5py.Dataset) and entry.dtype.kind in "fiu":
+            first, size = entry.id.get_offset(), entry.id.get_storage_size()
+            if first is not None and size >= LARGE_BYTES:  # only a contiguous array has an offset
+                large[name] = first, size
+
+    with h5py.File(path, "r") as file:
+        file.visititems(add)
+    seal(Path(path), large)
 
 
 def _bytes_on_disk(array: npt.NDArray[Any]) -> int:
@@ -51,29 +96,130 @@ def _bytes_on_disk(array: npt.NDArray[Any]) -> int:
     return array.nbytes
 
 
-@contextmanager
-def open_file(path: str | Path, kind: str) -> Iterator[h5py.File]:
-    """Open a file for reading; UserError if it is not of the expected kind and version."""
-    if not Path(path).exists():
-        raise UserError(f"{path}: no such file")
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise UserError(
-            f"{path}: not a readable HDF5 file ({error}); if it is one of the results, delete it "
-            "and rerun"
-        ) from error
-    with file:
-        found = file.attrs.get("lindrop_file", "a foreign file")
-        if found != kind:
-            raise UserError(
-                f"{path}: expected {kind}, found {found}; give the right file or, if lindrop wrote "
-                "this one, delete it and rerun"
-            )
+class StoredFile:
+    """An open file that agrees with its seal; what is read from it is checked for its form."""
+
+    def __init__(
+        self, path: Path, file: h5py.File, large: Mapping[str, LargeArray], maker: str
+    ) -> None:
+        self.path, self.attrs, self.maker = path, file.attrs, maker
+        self._file, self._large = file, large
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._file
+
+    def names(self) -> list[str]:
+        """Names of the arrays and groups at the top of the file."""
+        return list(self._file)
+
+    def attributes_of(self, name: str) -> Any:
+        """Attributes of an array or group."""
+        return self._file[name].attrs
+
+    def source(self) -> dict[str, Any]:
+        """What the content comes from, as given to `create_file`."""
+        source: dict[str, Any] = json.loads(self.attrs["source"])
+        self.require(isinstance(source, dict), "its source is not a mapping")
+        return source
+
+    def damaged(self, problem: str) -> Damaged:
+        """The error that says that this file is damaged."""
+        return Damaged(self.path, problem, self.maker)
+
+    def require(self, holds: object, problem: str) -> None:
+        """Raise Damaged unless something holds."""
+        if not holds:
+            raise self.damaged(problem)
+
+    def array(self, name: str, kinds: str, shape: Shape, first: int | None = None) -> Any:
+        """Array of one of NumPy's `kinds` of types and of this shape (None: any length).
+
+        Of an array that is not large, only the `first` rows are read if given.
+        """
+        dataset = self._dataset(name, kinds, shape)
+        if name not in self._large:
+            return dataset[()] if first is None else dataset[:first]
+        out = np.empty(dataset.shape, dataset.dtype)
+        self._read_large(name, dataset, out, add=False)
+        return out
+
+    def read_into(self, name: str, out: npt.NDArray[Any], add: bool = False) -> None:
+        """Read floats of the shape of `out` into it, or add them, in its type, without a copy."""
+        dataset = self._dataset(name, "f", out.shape)
+        if name in self._large:
+            self._read_large(name, dataset, out, add)
+        elif add:
+            out += dataset[()]
+        elif out.size:
+            dataset.read_direct(out)
+
+    def finite(self, name: str, shape: Shape) -> Any:
+        """Array of finite floating-point numbers of this shape (None: any length)."""
+        values = self.array(name, "f", shape)
+        flat = values.reshape(-1)
+
+        def block(start: int, stop: int) -> None:
+            self.require(np.isfinite(flat[start:stop]).all(), f"{name} is not finite")
+
+        over_blocks(block, flat.size, CHUNK)
+        return values
+
+    def ids(self, name: str) -> Ids:
+        """Raw ids, each of which occurs once, as an array of strings."""
+        dataset = self._dataset(name, "O", (None,))
+        self.require(h5py.check_string_dtype(dataset.dtype), f"{name} holds no text")
+        ids: Ids = dataset.asstr()[:]
+        self.require(len(set(ids)) == len(ids), f"{name} holds an id twice")
+        return ids
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of an array, which is not read."""
+        shape: tuple[int, ...] = self._file[name].shape
+        return shape
+
+    def _dataset(self, name: str, kinds: str, shape: Shape) -> h5py.Dataset:
+        dataset = self._file.get(name)
+        self.require(isinstance(dataset, h5py.Dataset), f"{name} is absent")
+        found = dataset.shape
+        fits = len(found) == len(shape) and all(
+            wanted in (None, length) for wanted, length in zip(shape, found, strict=True)
+        )
+        asked = ", ".join("any" if length is None else str(length) for length in shape)
+        self.require(fits, f"{name} is {found}, not ({asked}{',' * (len(shape) == 1)})")
+        self.require(dataset.dtype.kind in kinds, f"{name} is of type {dataset.dtype}")
+        return dataset
+
+    def _read_large(
+        self, name: str, dataset: h5py.Dataset, out: npt.NDArray[Any], add: bool
+    ) -> None:
+        entry = self._large[name]
+        place = dataset.id.get_offset(), dataset.nbytes
+        self.require(place == entry[:2], f"{name} is not where its checksum says")
         try:
-            yield file
-        except KeyError as error:
-            raise UserError(f"{path}: damaged ({error.args[0]}); delete it and rerun") from error
+            read_large(self.path, entry, dataset.dtype, out, add)
+        except Broken as error:
+            raise self.damaged(f"{name}: {error}") from None
+
+
+@contextmanager
+def open_file(path: str | Path, kind: str) -> Iterator[StoredFile]:
+    """Open a file for reading; UserError if it is damaged or of another kind or version."""
+    path = Path(path)
+    maker = maker_of(kind)
+    large = check_seal(path, maker)
+    try:
+        with h5py.File(path, "r") as file:
+            found = file.attrs.get("lindrop_file", "a foreign file")
+            if found != kind:
+                raise UserError(
+                    f"{path}: expected {kind}, found {found}: give the right file or, if it is one "
+                    f"of the results, delete it and run again; {maker} makes it anew"
+                )
+            yield StoredFile(path, file, large, maker)
+    # the checksums agree, so the file was written like this: by other code or by hand
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError, OSError) as error:
+        problem = str(error.args[0] if error.args else type(error).__name__)
+        raise Damaged(path, problem, maker) from error
 
 
 def write_array(group: h5py.Group, name: str, values: npt.NDArray[Any]) -> None:
@@ -85,9 +231,3 @@ def write_array(group: h5py.Group, name: str, values: npt.NDArray[Any]) -> None:
 def write_ids(group: h5py.Group, name: str, ids: Ids) -> None:
     """Write raw ids as UTF-8 strings."""
     group.create_dataset(name, data=ids, dtype=h5py.string_dtype("utf-8"))
-
-
-def read_ids(group: h5py.Group, name: str) -> Ids:
-    """Read raw ids as an array of strings."""
-    ids: Ids = group[name].asstr()[:]
-    return ids

@@ -4,13 +4,13 @@ images   uint8[n, ...]   grey levels n × rows × columns, or n × colours × ro
 labels   uint8[n]        0 to 9
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lindrop.store.checks import within
 from lindrop.store.hdf5 import COMPRESSED, Source, create_file, open_file
 
 KIND = "images/1"
@@ -28,5 +28,9 @@ def write_images(path: str | Path, images: Bytes, labels: Bytes, source: Source)
 def read_images(path: str | Path, first: int | None = None) -> tuple[Bytes, Bytes, dict[str, Any]]:
     """Images, labels and source; only the `first` images if given."""
     with open_file(path, KIND) as file:
-        images, labels = (file[name][:first] for name in ("images", "labels"))
-        return images, labels, json.loads(file.attrs["source"])
+        shape = file.shape("images")
+        file.require(len(shape) in (3, 4), f"images is {shape}")
+        images = file.array("images", "u", shape, first)
+        labels = file.array("labels", "u", shape[:1], first)
+        file.require(within(labels, 10), "a label is more than 9")
+        return images, labels, file.source()

@@ -5,13 +5,15 @@ user_ids, item_ids   str        raw ids in the protocol's order
 attributes           raw_rows, raw_users, raw_items, and min_rating if it was applied
 """
 
-import json
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lindrop.data.interactions import Interactions, RawCounts
-from lindrop.store.hdf5 import Source, create_file, open_file, read_ids, write_array, write_ids
+from lindrop.store.checks import within
+from lindrop.store.hdf5 import Source, create_file, open_file, write_array, write_ids
 
 KIND = "interactions/1"
 
@@ -34,12 +36,11 @@ def read_interactions(path: str | Path) -> tuple[Interactions, dict[str, Any]]:
     """Interactions and their source, as given to `write_interactions`."""
     with open_file(path, KIND) as file:
         raw = RawCounts(*(int(file.attrs[f"raw_{field.name}"]) for field in fields(RawCounts)))
-        data = Interactions(
-            user=file["user"][:],
-            item=file["item"][:],
-            user_ids=read_ids(file, "user_ids"),
-            item_ids=read_ids(file, "item_ids"),
-            min_rating=file.attrs.get("min_rating"),
-            raw=raw,
-        )
-        return data, json.loads(file.attrs["source"])
+        user_ids, item_ids = file.ids("user_ids"), file.ids("item_ids")
+        user = file.array("user", "i", (None,))
+        item = file.array("item", "i", (len(user),))
+        for codes, ids in ((user, user_ids), (item, item_ids)):
+            file.require(within(codes, len(ids)), "a code is outside the list of ids")
+        min_rating = file.attrs.get("min_rating")
+        file.require(min_rating is None or np.isfinite(min_rating), "min_rating is not finite")
+        return Interactions(user, item, user_ids, item_ids, min_rating, raw), file.source()

@@ -10,11 +10,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from lindrop.base.cost import Cost
+from lindrop.base.errors import UserError
 from lindrop.models.base import Fit
 from lindrop.models.tuning import Tested
 from lindrop.ranking.metrics import METRICS
-from lindrop.store.hdf5 import create_file, open_file
+from lindrop.store.hdf5 import StoredFile, create_file, open_file
 from lindrop.store.model import write_history
 
 KIND = "metrics/2"
@@ -51,16 +54,25 @@ def read_state(path: str | Path) -> str:
 def read_metrics(path: str | Path) -> dict[int, Tested]:
     """Test results of a model by rank, in ascending order."""
     with open_file(path, KIND) as file:
-        return {
-            rank: Tested(
-                rank=rank,
-                parameters=json.loads(file[str(rank)].attrs["parameters"]),
-                edge=str(file[str(rank)].attrs["edge"]),
-                converged=bool(file[str(rank)].attrs["converged"]),
-                per_user=file[str(rank)]["per_user"][:],
-                cost=Cost(
-                    *(float(file[str(rank)].attrs[name]) for name in ("seconds", "megabytes"))
-                ),
+        named = list(file.attrs["metrics"])
+        if named != list(METRICS):
+            raise UserError(
+                f"{path}: holds the metrics {', '.join(map(str, named))}, not "
+                f"{', '.join(METRICS)}: delete it and run again; {file.maker} makes it anew"
             )
-            for rank in sorted(map(int, file))
-        }
+        return {rank: _tested(file, rank) for rank in sorted(map(int, file.names()))}
+
+
+def _tested(file: StoredFile, rank: int) -> Tested:
+    """Test result of one rank."""
+    attributes = file.attributes_of(str(rank))
+    per_user = file.array(f"{rank}/per_user", "f", (None, len(METRICS)))
+    file.require(not np.isinf(per_user).any(), "a metric is infinite")
+    return Tested(
+        rank=rank,
+        parameters=json.loads(attributes["parameters"]),
+        edge=str(attributes["edge"]),
+        converged=bool(attributes["converged"]),
+        per_user=per_user,
+        cost=Cost(*(float(attributes[name]) for name in ("seconds", "megabytes"))),
+    )

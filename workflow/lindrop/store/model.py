@@ -14,7 +14,7 @@ attributes  model (its name in the catalogue), parameters (JSON), converged, spl
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
 from lindrop.models.torch.model import Perceptron
 from lindrop.models.wmf.factors import WeightedFactors
 from lindrop.ranking.evaluation import Model, top_items
-from lindrop.store.hdf5 import create_file, open_file, read_ids, write_ids
+from lindrop.store.checks import ascending_in_rows, divides, within
+from lindrop.store.hdf5 import StoredFile, create_file, open_file, write_ids
 
 KIND = "model/1"
 PARTS: Mapping[type[Model], tuple[str, ...]] = {
@@ -93,10 +94,11 @@ def write_model(
 def read_model(path: str | Path) -> SavedModel:
     """Read a model written by `write_model`."""
     with open_file(path, KIND) as file:
+        items, converged = file.ids("items"), bool(file.attrs["converged"])
         return SavedModel(
             name=str(file.attrs["model"]),
-            fit=Fit(_read_parts(file), read_history(file), bool(file.attrs["converged"])),
-            items=read_ids(file, "items"),
+            fit=Fit(_read_parts(file, len(items)), read_history(file), converged),
+            items=items,
             parameters=json.loads(file.attrs["parameters"]),
             split_sha256=str(file.attrs["split_sha256"]),
         )
@@ -109,15 +111,64 @@ def _parts(model: Model) -> dict[str, Array]:
     return {part: np.asarray(getattr(model, part)) for part in PARTS[type(model)]}
 
 
-def _read_parts(file: h5py.File) -> Model:
-    """The model that the datasets of a file define; UserError if there is none."""
+def _read_parts(file: StoredFile, items: int) -> Model:
+    """The model for this number of items that the datasets of a file define.
+
+    Damaged if there is none, or if its arrays are not finite or do not fit together.
+    """
     if "weights_1" in file:
-        return Perceptron.of({name: file[name][()] for name in file if name != "items"})
+        return _read_perceptron(file, items)
     for kind, names in PARTS.items():
         if all(name in file for name in names):
-            model: Model = kind(*(file[name][()] for name in names))
-            return model
-    raise UserError(f"{file.filename}: holds no model; delete it and rerun")
+            return READERS[kind](file, items)
+    raise file.damaged("it holds no model")
+
+
+def _read_low_rank(file: StoredFile, items: int) -> LowRank:
+    encoder = file.finite("encoder", (items, None))
+    return LowRank(encoder, file.finite("decoder", encoder.shape))
+
+
+def _read_sparse(file: StoredFile, items: int) -> SparseItems:
+    indptr = file.array("indptr", "i", (items + 1,))
+    indices = file.array("indices", "i", (None,))
+    data = file.finite("data", (len(indices),))
+    file.require(divides(indptr, len(indices)), "indptr does not divide the entries into rows")
+    file.require(within(indices, items), "indices leaves the list of items")
+    file.require(ascending_in_rows(indices, indptr), "the indices of a row do not rise")
+    return SparseItems(indptr, indices, data)
+
+
+def _read_factors(file: StoredFile, items: int) -> WeightedFactors:
+    alpha, ridge = (file.array(name, "fiu", ())[()] for name in ("alpha", "ridge"))
+    for value in (alpha, ridge):
+        file.require(0 <= value < np.inf, "alpha or ridge is negative or not finite")
+    return WeightedFactors(file.finite("item_factors", (items, None)), alpha, ridge)
+
+
+def _read_perceptron(file: StoredFile, items: int) -> Perceptron:
+    (layers,) = file.shape("tanh")
+    parts = {
+        "tanh": file.array("tanh", "b", (layers,)),
+        "normalised": file.array("normalised", "b", ()),
+    }
+    inputs = items
+    for number in range(1, layers + 1):
+        outputs = items if number == layers else None
+        weights = file.finite(f"weights_{number}", (inputs, outputs))
+        inputs = weights.shape[1]
+        parts[f"weights_{number}"] = weights
+        parts[f"bias_{number}"] = file.finite(f"bias_{number}", (inputs,))
+    return Perceptron.of(parts)
+
+
+READERS: Mapping[type[Model], Callable[[StoredFile, int], Model]] = {
+    FullRank: lambda file, items: FullRank(file.finite("matrix", (items, items))),
+    LowRank: _read_low_rank,
+    SparseItems: _read_sparse,
+    WeightedFactors: _read_factors,
+    Popularity: lambda file, items: Popularity(file.finite("counts", (items,))),
+}
 
 
 def write_history(group: h5py.Group, fit: Fit) -> None:
@@ -128,9 +179,10 @@ def write_history(group: h5py.Group, fit: Fit) -> None:
         group.create_dataset("history", data=rows).attrs["columns"] = columns
 
 
-def read_history(group: h5py.Group) -> list[Mapping[str, float]]:
-    """Solver history, one mapping per iteration; empty if the group has none."""
-    if "history" not in group:
+def read_history(file: StoredFile) -> list[Mapping[str, float]]:
+    """Solver history, one mapping per iteration; empty if the file has none."""
+    if "history" not in file:
         return []
-    columns = list(group["history"].attrs["columns"])
-    return [dict(zip(columns, map(float, row), strict=True)) for row in group["history"][:]]
+    columns = list(file.attributes_of("history")["columns"])
+    rows = file.array("history", "fiu", (None, len(columns)))
+    return [dict(zip(columns, map(float, row), strict=True)) for row in rows]

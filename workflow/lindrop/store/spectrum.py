@@ -8,6 +8,7 @@ attribute  split_sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from lindrop.base.errors import UserError
@@ -26,9 +27,14 @@ def write_spectrum(path: str | Path, spectrum: Spectrum, split_sha256: str) -> N
         file.attrs["split_sha256"] = split_sha256
 
 
-def read_spectrum(path: str | Path, split_sha256: str) -> Spectrum:
-    """Eigenvalues and eigenvectors; UserError if they belong to another split."""
+def read_spectrum(path: str | Path, split_sha256: str, items: int | None = None) -> Spectrum:
+    """Eigenvalues and eigenvectors; UserError if they belong to another split or other `items`."""
     with open_file(path, KIND) as file:
         if file.attrs["split_sha256"] != split_sha256:
-            raise UserError(f"{path}: made from another split; delete it and rerun")
-        return file["values"][:], file["vectors"][:]
+            raise UserError(
+                f"{path}: made from another split: delete it and run again; {file.maker} makes it "
+                "anew"
+            )
+        values = file.finite("values", (None,))
+        file.require((np.diff(values) <= 0).all(), "the eigenvalues are not descending")
+        return values, file.finite("vectors", (items, len(values)))

@@ -20,7 +20,8 @@ import scipy.sparse as sp
 
 from lindrop.data.interactions import Ids
 from lindrop.data.split import Counts, Events, Holdout, Protocol, Split
-from lindrop.store.hdf5 import Source, create_file, open_file, read_ids, write_array, write_ids
+from lindrop.store.checks import divides, is_permutation, within
+from lindrop.store.hdf5 import Source, StoredFile, create_file, open_file, write_array, write_ids
 
 KIND = "split/1"
 
@@ -29,44 +30,52 @@ def write_split(path: str | Path, split: Split, source: Source) -> None:
     """Write a split; `source` describes the file or recipe that it comes from."""
     parts = [array for events in split.parts().values() for array in (events.uid, events.sid)]
     with create_file(path, KIND, source, [*parts, *parts, split.users, split.items]) as file:
-        digest = hashlib.sha256()
         write_ids(file, "users", split.users)
         write_ids(file, "items", split.items)
-        for ids in (split.users, split.items):
-            digest.update("\n".join(ids).encode())
         for part, events in split.parts().items():
             _write_events(file.create_group(part), events, split.user_range(part))
-            for array in (events.uid, events.sid):
-                digest.update(array.tobytes())
         file.attrs["protocol"] = json.dumps(asdict(split.protocol))
-        file.attrs["split_sha256"] = digest.hexdigest()
+        file.attrs["split_sha256"] = fingerprint(split)
         for name, value in asdict(split.counts).items():
             file.attrs[name] = value
+
+
+def fingerprint(split: Split) -> str:
+    """SHA-256 of the ids and events of a split, by which files made from it are known."""
+    digest = hashlib.sha256()
+    for ids in (split.users, split.items):
+        digest.update("\n".join(ids).encode())
+    for events in split.parts().values():
+        for array in (events.uid, events.sid):
+            digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def read_split(path: str | Path) -> Split:
     """Read a whole split, with the rows in the order of the published csv files."""
     with open_file(path, KIND) as file:
-        users, items = read_ids(file, "users"), read_ids(file, "items")
-        protocol = Protocol(**json.loads(file.attrs["protocol"]))
-        n_train = len(users) - 2 * protocol.heldout_users
-        return Split(
-            users=users,
-            items=items,
-            protocol=protocol,
-            train=_read_events(file["train"], 0),
-            validation=_read_holdout(file["validation"], n_train),
-            test=_read_holdout(file["test"], n_train + protocol.heldout_users),
+        split = Split(
+            users=file.ids("users"),
+            items=file.ids("items"),
+            protocol=_read_protocol(file),
+            train=_read_events(file, "train"),
+            validation=_read_holdout(file, "validation"),
+            test=_read_holdout(file, "test"),
             counts=_read_counts(file),
         )
+        found = fingerprint(split)
+        file.require(found == file.attrs["split_sha256"], "its events are not those of its SHA-256")
+        return split
 
 
 def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
     """X of one part (`train`, `test/fold_in`, …) as float32; duplicate rows add up."""
     with open_file(path, KIND) as file:
-        group = file[part]
-        triple = (group["data"][:].astype(np.float32), group["indices"][:], group["indptr"][:])
-        matrix = sp.csr_array(triple, shape=(len(triple[2]) - 1, len(file["items"])))
+        indptr, indices = _read_rows(file, part)
+        ones = file.array(f"{part}/data", "i", (len(indices),))
+        file.require((ones == 1).all(), f"{part}/data is not 1 everywhere")
+        shape = len(indptr) - 1, _number_of(file, "items")
+        matrix = sp.csr_array((ones.astype(np.float32), indices, indptr), shape=shape)
     matrix.sum_duplicates()
     return matrix
 
@@ -74,8 +83,7 @@ def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
 def read_split_facts(path: str | Path) -> tuple[Counts, Protocol, dict[str, Any]]:
     """Counts, protocol and source of a split, read without its events."""
     with open_file(path, KIND) as file:
-        protocol = Protocol(**json.loads(file.attrs["protocol"]))
-        return _read_counts(file), protocol, json.loads(file.attrs["source"])
+        return _read_counts(file), _read_protocol(file), file.source()
 
 
 def read_split_sha256(path: str | Path) -> str:
@@ -87,11 +95,45 @@ def read_split_sha256(path: str | Path) -> str:
 def read_items(path: str | Path) -> Ids:
     """Raw item ids of a split, in the order of X's columns."""
     with open_file(path, KIND) as file:
-        return read_ids(file, "items")
+        return file.ids("items")
 
 
-def _read_counts(file: h5py.File) -> Counts:
-    return Counts(*(int(file.attrs[field.name]) for field in fields(Counts)))
+def _read_counts(file: StoredFile) -> Counts:
+    counts = Counts(*(int(file.attrs[field.name]) for field in fields(Counts)))
+    file.require(counts.users == _number_of(file, "users"), "it counts other users than it holds")
+    file.require(counts.items == _number_of(file, "items"), "it counts other items than it holds")
+    return counts
+
+
+def _number_of(file: StoredFile, ids: str) -> int:
+    """Number of users or of items, whose ids are not read."""
+    (number,) = file.shape(ids)
+    return number
+
+
+def _read_protocol(file: StoredFile) -> Protocol:
+    protocol = Protocol(**json.loads(file.attrs["protocol"]))
+    enough = 2 * protocol.heldout_users < _number_of(file, "users")
+    file.require(enough, "it holds out more users than it has")
+    return protocol
+
+
+def _users_of(file: StoredFile, part: str) -> range:
+    """Uids of the users of a part such as `test/fold_in`."""
+    held = _read_protocol(file).heldout_users
+    stop = _number_of(file, "users")
+    first = {"train": 0, "validation": stop - 2 * held, "test": stop - held}[part.split("/")[0]]
+    return range(first, first + held) if first else range(stop - 2 * held)
+
+
+def _read_rows(file: StoredFile, part: str) -> tuple[Any, Any]:
+    """CSR indptr and indices of a part, within their bounds."""
+    indptr = file.array(f"{part}/indptr", "i", (len(_users_of(file, part)) + 1,))
+    indices = file.array(f"{part}/indices", "i", (None,))
+    file.require(divides(indptr, len(indices)), f"{part}/indptr does not divide the entries")
+    inside = within(indices, _number_of(file, "items"))
+    file.require(inside, f"{part}/indices leaves the list of items")
+    return indptr, indices
 
 
 def _write_events(group: h5py.Group, events: Events, users: range) -> None:
@@ -108,20 +150,23 @@ def _write_events(group: h5py.Group, events: Events, users: range) -> None:
     write_array(group, "position", position)
 
 
-def _read_events(group: h5py.Group, first_user: int) -> Events:
-    """Events of one part in csv order; its first row is the uid `first_user`."""
-    position, indptr = group["position"][:], group["indptr"][:]
+def _read_events(file: StoredFile, part: str) -> Events:
+    """Events of one part in csv order."""
+    indptr, indices = _read_rows(file, part)
+    position = file.array(f"{part}/position", "i", (len(indices),))
+    file.require(is_permutation(position), f"{part}/position is not a permutation")
     uid = np.empty(len(position), np.int32)
     sid = np.empty(len(position), np.int32)
-    rows = np.arange(first_user, first_user + len(indptr) - 1, dtype=np.int32)
+    users = _users_of(file, part)
+    rows = np.arange(users.start, users.stop, dtype=np.int32)
     uid[position] = np.repeat(rows, np.diff(indptr))
-    sid[position] = group["indices"][:]
+    sid[position] = indices
     return Events(uid, sid)
 
 
-def _read_holdout(group: h5py.Group, first_user: int) -> Holdout:
+def _read_holdout(file: StoredFile, part: str) -> Holdout:
     """Fold-in and held-out events of validation or test users."""
     return Holdout(
-        fold_in=_read_events(group["fold_in"], first_user),
-        held_out=_read_events(group["held_out"], first_user),
+        fold_in=_read_events(file, f"{part}/fold_in"),
+        held_out=_read_events(file, f"{part}/held_out"),
     )

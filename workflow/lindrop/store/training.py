@@ -17,11 +17,12 @@ def read_training(
     X'X is read again for every fit, because a solver overwrites it.
     """
     digest = read_split_sha256(split)
+    x = read_split_matrix(split, "train")
     return Training(
-        x=read_split_matrix(split, "train"),
-        read_gram=lambda dtype: read_gram(gram, digest, dtype).matrix,
+        x=x,
+        read_gram=lambda dtype: read_gram(gram, digest, dtype, x.shape[1]).matrix,
         seed=seed,
-        spectrum=None if spectrum is None else read_spectrum(spectrum, digest),
+        spectrum=None if spectrum is None else read_spectrum(spectrum, digest, x.shape[1]),
     )
 
 

@@ -8,7 +8,6 @@ attributes  epoch, source (JSON: what the training depends on)
 After the last epoch, the checkpoint is the result.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,9 +34,14 @@ def write_run(path: str | Path, run: Run, source: Mapping[str, Any]) -> None:
 def read_run(path: str | Path) -> tuple[Run, dict[str, Any]]:
     """A run and its source, as given to `write_run`."""
     with open_file(path, KIND) as file:
-        weights = Weights(file["w1"][:], file["w2"][:])
-        run = Run(int(file.attrs["epoch"]), weights, file["measured"][:].tolist())
-        return run, json.loads(file.attrs["source"])
+        w1 = file.array("w1", "f", (None, None))
+        weights = Weights(w1, file.array("w2", "f", w1.shape[::-1]))
+        shape = file.shape("measured")
+        file.require(len(shape) == 2 or shape == (0,), f"measured is {shape}")
+        measured = file.array("measured", "f", shape)
+        epoch = int(file.attrs["epoch"])
+        file.require(epoch >= 0, f"epoch is {epoch}")
+        return Run(epoch, weights, measured.tolist()), file.source()
 
 
 def resumed(path: str | Path, source: Mapping[str, Any]) -> Run | None:

@@ -1,6 +1,7 @@
 """Checkpoints of the training of deep networks, written atomically."""
 
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ def load(path: Path, source: Mapping[str, Any]) -> State | None:
     if not path.exists():
         return None
     try:
+        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the CRC-32 of the parts
+            if archive.testzip() is not None:
+                raise ValueError("a part has another CRC-32")
         state: State = torch.load(path, weights_only=True)
         of = state.pop(SOURCE)
     except Exception as error:  # a damaged pickle can raise anything

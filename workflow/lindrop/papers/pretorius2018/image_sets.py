@@ -7,7 +7,6 @@ vectors    float   inputs × MODES: the leading eigenvectors
 attribute  source  what the images are
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,8 +116,11 @@ def write_image_set(path: str | Path, images: ImageSet) -> None:
 def read_image_set(path: str | Path) -> ImageSet:
     """Image set of an HDF5 file."""
     with open_file(path, KIND) as file:
-        pixels, values, vectors = (file[name][:] for name in ImageSet._fields[:-1])
-        return ImageSet(pixels, values, vectors, json.loads(file.attrs["source"]))
+        pixels = file.array("pixels", "u", (None, None))
+        inputs = pixels.shape[1]
+        values = file.finite("values", (inputs,))
+        vectors = file.finite("vectors", (inputs, min(MODES, inputs)))
+        return ImageSet(pixels, values, vectors, file.source())
 
 
 def _floats(pixels: Bytes) -> Matrix:

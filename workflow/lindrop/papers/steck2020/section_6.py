@@ -22,6 +22,7 @@ from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.metrics import CRITERION
+from lindrop.store.csv_files import read_csv
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
 
@@ -60,7 +61,7 @@ def checks(
         history, held_out = (
             read_split_matrix(split, f"test/{part}") for part in ("fold_in", "held_out")
         )
-        rows = {file: _rows_of(file, name) for file in (properties, table, left, center, right)}
+        rows = {file: rows_of(file, name) for file in (properties, table, left, center, right)}
         (facts,) = rows[properties].to_dict("records")
         row = {str(key): value for key, value in facts.items()}
         found += [
@@ -83,9 +84,9 @@ def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested
     return found
 
 
-def _rows_of(file: str, dataset: str) -> pd.DataFrame:
+def rows_of(file: str, dataset: str) -> pd.DataFrame:
     """Lines of a csv file that belong to a dataset."""
-    frame = pd.read_csv(file)
+    frame = read_csv(file, f"the rule {Path(file).stem}")
     return frame.loc[frame["dataset"] == dataset]
 
 

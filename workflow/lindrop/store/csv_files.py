@@ -1,0 +1,56 @@
+"""Read and write csv files that later jobs read: tables, data of figures, curves, tuning.
+
+The last column, `crc32`, has the same value in every row: the CRC-32 of the csv without this
+column. Readers of the csv may ignore it. lindrop compares it, so that a changed or lost row is
+found.
+"""
+
+import io
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lindrop.base.atomic import atomic
+from lindrop.base.errors import Damaged
+
+CRC = "crc32"
+
+
+def write_csv(path: str | Path, frame: pd.DataFrame) -> None:
+    """Write a table with its checksum."""
+    crc = _crc_of(_text(frame))
+    with atomic(path) as partial:
+        partial.write_text(_text(frame.assign(**{CRC: crc})), encoding="utf-8", newline="")
+
+
+def read_csv(path: str | Path, maker: str, **options: Any) -> pd.DataFrame:
+    """Table written by `write_csv`, equal to the last bit (with pandas 3 or later).
+
+    Damaged if its checksum differs. `maker` says what makes the file anew, `options` are those of
+    `pandas.read_csv`.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise Damaged(path, "not a text", maker) from None
+    found = re.search(",([0-9a-f]{8})\n\\Z", text)
+    header = f",{CRC}\n"
+    if not found or header not in text:
+        raise Damaged(path, f"it does not end with the column {CRC}", maker)
+    plain = text.replace(header, "\n", 1).replace(f",{found[1]}\n", "\n")
+    if _crc_of(plain) != found[1]:
+        raise Damaged(path, "its checksum differs", maker)
+    table: pd.DataFrame = pd.read_csv(io.StringIO(plain), **options)
+    return table
+
+
+def _text(frame: pd.DataFrame) -> str:
+    text: str = frame.to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _crc_of(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"

@@ -1,0 +1,45 @@
+"""Read and write results/tuning/<dataset>/<model>/<chunk>.csv: validation metrics by point."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lindrop.base.errors import Damaged
+from lindrop.ranking.grids import axes, grid
+from lindrop.ranking.metrics import METRICS
+from lindrop.store.csv_files import read_csv, write_csv
+
+MAKER = "the rule tune (or tune_deep)"
+
+
+def write_trials(path: str | Path, trials: pd.DataFrame) -> None:
+    """Write the table of `models.tuning.tune`."""
+    write_csv(path, trials)
+
+
+def read_trials(paths: Sequence[str | Path], options: Mapping[str, Any]) -> pd.DataFrame:
+    """Tables of all tuning jobs of a model, joined; Damaged unless they have the grid's points.
+
+    Every rank must have every point of the grid once, and a metric is NaN or finite.
+    """
+    tables = [_read(path, options) for path in paths]
+    trials = pd.concat(tables)
+    points = sorted(tuple(point.values()) for point in grid(options))
+    for rank, rows in trials.groupby("rank"):
+        if sorted(rows[list(axes(options))].itertuples(index=False, name=None)) != points:
+            raise Damaged(paths[0], f"rank {rank} has other points than the grid", MAKER)
+    return trials
+
+
+def _read(path: str | Path, options: Mapping[str, Any]) -> pd.DataFrame:
+    table = read_csv(path, MAKER)
+    numbers = ["rank", *axes(options), *METRICS]
+    if missing := [name for name in numbers if name not in table]:
+        raise Damaged(path, f"it has no column {missing[0]}", MAKER)
+    for name in numbers:
+        if table[name].dtype.kind not in "fi" or np.isinf(table[name]).any():
+            raise Damaged(path, f"the column {name} holds what is not a number", MAKER)
+    return table
