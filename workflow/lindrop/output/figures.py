@@ -14,7 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.base.atomic import atomic
-from lindrop.store.csv_files import write_csv
 
 WIDTH = 6.75  # inches, the text width of a two-column paper
 # Okabe and Ito's palette, distinguishable by colour-blind readers and in grey
@@ -61,7 +60,8 @@ def page(height: float) -> Figure:
 
 def save(figure: Figure, data: pd.DataFrame, files: FigureFiles) -> None:
     """Write a figure as pdf and png and its data as csv; the files contain no date or version."""
-    write_csv(files.csv, data)
+    with atomic(files.csv) as partial:
+        data.to_csv(partial, index=False, lineterminator="\n")
     for path, metadata in (
         (files.pdf, {"CreationDate": None, "Producer": None, "Creator": None}),
         (files.png, {"Software": None}),

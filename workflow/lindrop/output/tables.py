@@ -8,7 +8,6 @@ from typing import Protocol
 import pandas as pd
 
 from lindrop.base.atomic import atomic
-from lindrop.store.csv_files import write_csv
 
 MISSING = "–"
 LATEX_SPECIAL = re.compile(r"([&%$#_{}])")
@@ -37,7 +36,8 @@ def write_table(
 
     The last three show `shown` instead if it is given, for example with rounded numbers.
     """
-    write_csv(files.csv, frame)
+    with atomic(files.csv) as partial:
+        frame.to_csv(partial, index=False, lineterminator="\n")
     frame = frame if shown is None else shown
     shown = pd.DataFrame({_heading(str(name)): frame[name].map(_shown) for name in frame})
     numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame]

@@ -1,4 +1,4 @@
-"""Read and write csv files that later jobs read: tables, data of figures, curves, tuning.
+"""Read and write csv files for later jobs: curves and tuning, not the csv files for readers.
 
 The last column, `crc32`, has the same value in every row: the CRC-32 of the csv without this
 column. Readers of the csv may ignore it. lindrop compares it, so that a changed or lost row is

@@ -22,7 +22,6 @@ from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.metrics import CRITERION
-from lindrop.store.csv_files import read_csv
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
 
@@ -86,7 +85,7 @@ def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested
 
 def rows_of(file: str, dataset: str) -> pd.DataFrame:
     """Lines of a csv file that belong to a dataset."""
-    frame = read_csv(file, f"the rule {Path(file).stem}")
+    frame = pd.read_csv(file)
     return frame.loc[frame["dataset"] == dataset]
 
 

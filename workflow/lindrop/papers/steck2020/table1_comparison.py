@@ -10,7 +10,6 @@ from lindrop.claims.comparison import Column, Comparison, Number
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.metrics import METRICS
-from lindrop.store.csv_files import read_csv
 
 
 def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Comparison:
@@ -19,7 +18,7 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Co
     `table` is the file results/tables/steck2020_table1.csv, `published` the content of
     config/paper_values/steck2020_table1.yaml, and `generated` names the synthetic datasets.
     """
-    frame = read_csv(table, "the rule steck2020_table1", keep_default_na=False, na_values=[""])
+    frame = pd.read_csv(table, keep_default_na=False, na_values=[""])
     ours = frame[frame["mean"].notna()]
     columns = [
         _measured(str(dataset), lines, str(dataset) in generated)
