@@ -17,9 +17,7 @@ from lindrop.models.torch.model import Perceptron
 from lindrop.models.tuning import Tested
 from lindrop.models.wmf.factors import WeightedFactors
 from lindrop.papers.pretorius2018.image_sets import read_image_set, synthetic_set, write_image_set
-from lindrop.papers.steck2020.section_6 import rows_of
 from lindrop.ranking.metrics import METRICS
-from lindrop.store.csv_files import write_csv
 from lindrop.store.curves import read_curves, write_curves
 from lindrop.store.gram import Provenance, read_gram, write_gram
 from lindrop.store.images import read_images, write_images
@@ -101,11 +99,6 @@ def _curves(path: Any) -> None:
     write_curves(path, pd.DataFrame({"run": np.arange(30), "objective": values}))
 
 
-def _table(path: Any) -> None:
-    rows = {"dataset": ["demo", "other"], "text": ["a, b", "line\nbreak"], "mean": [0.25, np.nan]}
-    write_csv(path, pd.DataFrame(rows))
-
-
 def _checks(path: Any) -> None:
     write_checks(path, [equal("a", "Λ", 1 / 3, 1, 0.1), at_most("b", "two", 1, 2)])
 
@@ -162,7 +155,6 @@ HDF5 = [
 TEXT = [
     Stored("trials", _trials, lambda path: read_trials([path], OPTIONS)),
     Stored("curves", _curves, read_curves),
-    Stored("table", _table, lambda path: rows_of(path, "demo")),
     Stored("checks", _checks, read_checks),
     Stored("receipt", _receipt, read_receipt),
 ]

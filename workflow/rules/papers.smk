@@ -1,7 +1,8 @@
 # A rule for each figure, set of checks and target of the papers in lindrop.papers.catalogue.
 #
 # In a loop, a function of the wildcards or a script name with a variable would be evaluated after the
-# loop, with the values of its last round. So everything here is evaluated at once.
+# loop, with the values of its last round. So everything here is evaluated at once. Lists of results hold
+# plain strings: Snakemake would look for the caption of a marked one beside the rule that asks for it.
 
 for paper, rows in PAPERS.items():
     for name, row in rows.items():
@@ -10,7 +11,7 @@ for paper, rows in PAPERS.items():
         if isinstance(row, Table):
             labels = {"table": row.label, "part": row.part}
             files = table_files(identifier, paper_of(paper), **labels)
-            PAPER_RESULTS[paper].extend(files.values())
+            PAPER_RESULTS[paper].extend(map(str, files.values()))
 
             rule:
                 name:
@@ -41,9 +42,8 @@ for paper, rows in PAPERS.items():
             files = figure_files(identifier, paper_of(paper), **labels)
             if row.checks:
                 files["checks"] = CHECKS.format(paper=paper, job=name)
-            (DEEP_RESULTS if row.deep else PAPER_RESULTS[paper]).extend(
-                files.values()
-            )
+            made = DEEP_RESULTS if row.deep else PAPER_RESULTS[paper]
+            made.extend(map(str, files.values()))
 
             rule:
                 name:
