@@ -128,7 +128,7 @@ def test_the_time_of_all_columns_follows_from_a_share(monkeypatch):
     assert [row["columns"] for row in rows] == [24, 24]
     assert [row["core_seconds"] for row in rows] == [7200, 10_800]
     assert [row["hours for all columns"] for row in rows] == [5.833, 8.75]
-    assert rows[0]["weights_per_column"] > rows[1]["weights_per_column"]
+    assert rows[0]["weights per column"] > rows[1]["weights per column"]
 
 
 def test_scores_are_the_product():
