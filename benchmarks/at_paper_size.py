@@ -52,8 +52,8 @@ def checks_of(results: Path, paper: str, figure: str, claims: Sequence[str]) -> 
             "form": check.form,
             "what": check.what,
             "computed": f"{check.computed:.3g}",
-            "asked": f"{check.relation} {check.expected:g} ± {check.tolerance:.2g}",
-            "verdict": check.verdict,
+            "required": f"{check.relation} {check.expected:g} ± {check.tolerance:.2g}",
+            "outcome": check.verdict,
         }
         for check in checks
     )
@@ -67,7 +67,7 @@ def time_of(results: Path, rules: list[str]) -> pd.DataFrame:
         {
             "job": rules,
             "seconds": times["s"].map("{:.0f}".format).to_numpy(),
-            "of the processor": times["cpu_time"].map("{:.0f}".format).to_numpy(),
+            "processor seconds": times["cpu_time"].map("{:.0f}".format).to_numpy(),
             "peak MB": times["max_rss"].map("{:.0f}".format).to_numpy(),
         }
     )

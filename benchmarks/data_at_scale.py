@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from lindrop.base.cost import peak_bytes
+from lindrop.base.stopwatch import peak_bytes
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import generate
@@ -174,7 +174,7 @@ def measured(what: str, name: str, path: Path, folder: Path) -> dict[str, object
     command = [sys.executable, __file__, "--step", what, name, str(path), str(folder)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds, peak = map(float, done.stdout.strip().split(","))
-    row = {"set": name, "step": what, "file": path.name, "seconds": seconds, "peak_gb": peak}
+    row = {"set": name, "step": what, "file": path.name, "seconds": seconds, "peak GB": peak}
     print(row, flush=True)
     return row
 

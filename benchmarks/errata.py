@@ -31,9 +31,9 @@ def table(checks: Iterable[Check]) -> str:
             "form": check.form,
             "what": check.what.replace("|", r"\|"),
             "computed": number(check.computed),
-            "asked": f"{check.relation} {number(check.expected)}"
+            "required": f"{check.relation} {number(check.expected)}"
             + (f" ± {check.tolerance:.1g}" if check.tolerance else ""),
-            "verdict": check.verdict,
+            "outcome": check.verdict,
         }
         for check in checks
     ]

@@ -26,7 +26,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.linalg import blas
 
-from lindrop.base.cost import peak_bytes
+from lindrop.base.stopwatch import peak_bytes
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS

@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 COLOURS = 64
-SIZE = {"width": 1120, "height": 1010}
+SIZE = {"width": 1120, "height": 1044}
 
 
 def page(file: Path) -> bytes:

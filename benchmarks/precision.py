@@ -75,8 +75,8 @@ def compared(
 ) -> dict[str, Any]:
     """Row of results for a model: differences between its fits in float32 and in float64.
 
-    `own_stop` is the difference if both fits stop by their tolerance, `difference` that after equal
-    numbers of iterations.
+    `difference` is that after equal numbers of iterations, `difference, own stop` that if both fits
+    stop by their tolerance.
     """
     narrow, wide = (Training.of(parts.matrix("train"), dtype=t) for t in (np.float32, np.float64))
     chosen = rank if CATALOGUE[name].low_rank else None
@@ -94,8 +94,8 @@ def compared(
         "precision": found.precision,
         "iterations": " / ".join(str(len(each.history)) for each in (found, own)) if steps else "",
         "difference": difference(of_found, of_same),
-        "own_stop": difference(of_found, of_own),
-        "users_differing": int(np.sum(np.any(np.nan_to_num(of_found - of_same) != 0, axis=1))),
+        "difference, own stop": difference(of_found, of_own),
+        "users who differ": int(np.sum(np.any(np.nan_to_num(of_found - of_same) != 0, axis=1))),
         "users": len(of_found),
     }
 
@@ -120,9 +120,9 @@ def sweep(parts: Split) -> Iterator[dict[str, Any]]:
         row = {"lambda": ridge, CRITERION: np.nanmean(expected[:, list(METRICS).index(CRITERION)])}
         try:
             row["error"], alone = float32_alone(narrow, ridge)
-            row["float32_alone"] = difference(metrics(parts, alone.model), expected)
+            row["float32 alone"] = difference(metrics(parts, alone.model), expected)
         except Unsolvable:  # the factorisation met a pivot that is not positive
-            row["error"] = row["float32_alone"] = np.nan
+            row["error"] = row["float32 alone"] = np.nan
         yield row | {
             "used": found.precision,
             "difference": difference(metrics(parts, found.model), expected),

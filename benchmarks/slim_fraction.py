@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from models_at_scale import SETS
 
-from lindrop.base.cost import peak_bytes
+from lindrop.base.stopwatch import peak_bytes
 from lindrop.data.split import split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
@@ -29,7 +29,7 @@ from lindrop.linalg.gram import gram_matrix
 from lindrop.models.slim.fit import Penalty, solve, spread
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "slim_fraction.csv"
-SHOWN = ["set", "items", "l1", "l2", "columns", "core_hours_for_all", "weights_per_column"]
+SHOWN = ["set", "items", "l1", "l2", "columns", "hours for all columns", "weights per column"]
 PENALTIES = [Penalty(0.5, 5.0), Penalty(25.0, 500.0)]
 
 
@@ -49,8 +49,8 @@ def measured(gram: np.ndarray, share: float) -> Iterator[dict[str, Any]]:
             "l2": penalty.l2,
             "columns": columns,
             "core_seconds": round(seconds, 2),
-            "core_hours_for_all": round(seconds / columns * len(gram) / 3600, 3),
-            "weights_per_column": round(weights / columns),
+            "hours for all columns": round(seconds / columns * len(gram) / 3600, 3),
+            "weights per column": round(weights / columns),
             "peak_gb": round(peak_bytes() / 1e9, 1),
         }
 

@@ -61,7 +61,7 @@ def test_who_does_not_finish_is_recorded_with_the_reason(code, limits, why):
 
 
 def fake_pip(monkeypatch, said=None):
-    """Environments without their packages; where something is said, installing them fails."""
+    """Replace venv and pip by stubs; with `said`, pip fails with that message."""
     asked = []
 
     def run(command, **options):

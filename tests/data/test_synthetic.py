@@ -50,12 +50,12 @@ def test_the_seed_decides_everything():
 
 def test_blocks_of_users_have_random_streams_of_their_own():
     """Two blocks with the same wishes do not take the same items."""
-    recipe = replace(RECIPES["small"], users=40_000, interactions=40_000 * 20)  # 20 is the most
+    recipe = replace(RECIPES["small"], users=40_000, interactions=40_000 * 20)  # most per user
     _, item = generate(recipe, 1)
     first, second = np.split(item, 2)
     assert not np.array_equal(first, second)
     shares = [np.bincount(half, minlength=60) / len(half) for half in (first, second)]
-    np.testing.assert_allclose(*shares, atol=0.002)  # but their tastes are alike
+    np.testing.assert_allclose(*shares, atol=0.002)  # both blocks choose items equally often
 
 
 def test_item_numbers_say_nothing_about_popularity():

@@ -3,12 +3,6 @@
 import numpy as np
 import pytest
 
-from lindrop.dropout.as_printed import (
-    effective_rank_printed,
-    solve_unpadded,
-    universal_equalizer_printed,
-    value_at_rank,
-)
 from lindrop.dropout.equalise import equalised, equalizer, universal_equalizer
 from lindrop.dropout.multistart import minima, tied_minima
 from lindrop.dropout.objective import (
@@ -31,6 +25,12 @@ from lindrop.dropout.optimum import (
     solve_tied,
     tied_optimal_value,
     top_singular,
+)
+from lindrop.papers.mianjy2018.as_printed import (
+    effective_rank_printed,
+    solve_unpadded,
+    universal_equalizer_printed,
+    value_at_rank,
 )
 
 SETTINGS = [(r, lam) for r in (1, 2, 4, 6, 9) for lam in (0.0, 0.1, 2.0, 50.0)]

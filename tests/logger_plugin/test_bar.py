@@ -356,7 +356,7 @@ def test_whoever_asks_for_more_gets_the_output_of_snakemake(capsys):
 
 
 class TestOfTheInterface(TestLogHandlerBase):
-    """The tests that Snakemake gives to the authors of such handlers."""
+    """Snakemake's own test suite for logger plugins."""
 
     __test__ = True
 

@@ -20,7 +20,7 @@ def penalty(gram, p, ridge):
 
 
 def optimum(x, rank, p, ridge):
-    """The minimum and the minimiser B of row 3 of Table 1 (MATH.md S4), in float64."""
+    """Minimum and minimiser B of row 3 (Steck 2020, Table 1; docs/models.md), in float64."""
     gram = (x.T @ x).toarray().astype(float)
     weights = penalty(gram, p, ridge)
     inverse = np.linalg.inv(gram + np.diag(weights))
@@ -42,7 +42,7 @@ def test_gradients_are_those_of_the_loss_with_the_mask_held():
     x = sp.csr_array(rng.poisson(0.5, size=(8, 7)).astype(float))
     z = dropped(x, 0.25, rng)
     u, v = rng.normal(size=(2, 7, 3))
-    ridge = 0.5  # per user
+    ridge = 0.5  # penalty per user, so the loss of 8 users has 8 times this
 
     def mean(u, v):
         b = u @ v.T

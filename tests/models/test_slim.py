@@ -72,7 +72,7 @@ def test_a_column_is_what_a_general_optimiser_finds(nonnegative):
     assert np.any(ours < 0) != nonnegative
 
 
-def test_without_l1_and_signs_it_is_the_ridge_with_an_empty_diagonal():
+def test_without_l1_and_signs_it_is_the_ridge_with_a_zero_diagonal():
     """EASE is the same problem but for the weight of the ridge, which is not halved there."""
     ease = fit_edlae(Training.of(X, dtype=float), 0.0, 30.0).model.matrix
     np.testing.assert_allclose(dense(fitted(0.0, 30.0, nonnegative=False)), ease, atol=1e-4)
@@ -127,8 +127,8 @@ def test_the_time_of_all_columns_follows_from_a_share(monkeypatch):
     rows = list(slim_fraction.measured(GRAM.astype(np.float32), 0.4))
     assert [row["columns"] for row in rows] == [24, 24]
     assert [row["core_seconds"] for row in rows] == [7200, 10_800]
-    assert [row["core_hours_for_all"] for row in rows] == [5.833, 8.75]
-    assert rows[0]["weights_per_column"] > rows[1]["weights_per_column"]
+    assert [row["hours for all columns"] for row in rows] == [5.833, 8.75]
+    assert rows[0]["weights per column"] > rows[1]["weights per column"]
 
 
 def test_scores_are_the_product():

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from lindrop.base.cost import Cost
 from lindrop.base.errors import UserError
+from lindrop.base.stopwatch import Cost
 from lindrop.models import tuning
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE, fit

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 
 def interactions(users=300, items=150, density=0.1, seed=0, most=1):
-    """Counts up to `most`; some users and items have none."""
+    """Random users × items counts from 0 to `most`; a tenth of users and of items have none."""
     random = np.random.default_rng(seed)
     x = (random.random((users, items)) < density) * random.integers(1, most + 1, (users, items))
     x[random.random(users) < 0.1] = 0

@@ -26,16 +26,16 @@ models:
 """
 )
 ON_ONE_MACHINE = "snakemake {targets} --cores 2 --configfile {configuration} --quiet"
-# What the profile leaves to the user, and what suits two small nodes and jobs of seconds.
+# Options the profile leaves to the user, and values for two small nodes and short jobs.
 ON_SLURM = (
     "snakemake {targets} --configfile {configuration} --profile workflow/profiles/slurm "
     "--default-resources slurm_account=test slurm_partition=batch --slurm-status-command squeue "
     "--slurm-init-seconds-before-status-checks 8 --latency-wait 10 --cores 2 "
     "--group-components experiments=2 tuning=2 fitting=2"
 )
-# Faults from inside a job, just before its output is complete, in a module that Python imports at
-# start: the first job that makes a file hangs until it is released; every one needs more memory,
-# and waits to be killed where it has more than its share.
+# Faults injected into fsync, just before an output is complete, by a module that Python imports at
+# start. 0 MB hangs the first job that writes the file until it is released; any other number
+# allocates that much, and a job above its share waits to be killed.
 FAULTS = """
 import json, os, time
 fsync = os.fsync
@@ -61,7 +61,7 @@ os.fsync = fault
 
 
 def contents(project):
-    """A digest of every result of a run, but of drawings and times."""
+    """Digests of all results of a run, except drawings and times."""
     return same_results.contents(project.path("results"))
 
 
@@ -103,7 +103,7 @@ class SlurmRun:
             )
 
     def kill(self):
-        """As a machine that loses power: Snakemake and what it runs itself, not the cluster."""
+        """Kill Snakemake and its children as a power failure would; the cluster's jobs run on."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 

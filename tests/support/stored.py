@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lindrop.base.cost import Cost
+from lindrop.base.stopwatch import Cost
 from lindrop.claims.check_files import read_checks, write_checks
 from lindrop.claims.checks import at_most, equal
 from lindrop.data.interactions import Interactions, RawCounts

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lindrop.base.cost import Cost
+from lindrop.base.stopwatch import Cost
 from lindrop.claims.check_files import read_checks
 from lindrop.models import tuning
 from lindrop.models.base import Fit

@@ -9,7 +9,7 @@ from support.configurations import SMALL, errors
 
 @pytest.fixture
 def tiny_disk(project):
-    """A project whose results lie on a file system of their own, and what sets its size."""
+    """A project whose results are on a small tmpfs, and a function that sets its size."""
     disk = project.path("results")
     disk.joinpath(".gitkeep").unlink()
     mount = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", disk], capture_output=True, text=True)
@@ -20,7 +20,10 @@ def tiny_disk(project):
 
 
 def test_disk_full_is_one_clear_line(tiny_disk, project):
-    """Whichever job it hits: no traceback of ours, no half-written output, room makes it go on."""
+    """Whichever job fills the disk, there is one error line.
+
+    There is no traceback of ours and no partial file; with more room the run continues.
+    """
     project.write("config/small.yaml", SMALL)
     targets = "data dataset_long_tails steck2020_table1_datasets"
     options = "--configfile config/small.yaml"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lindrop.base.cost import NO_COST
 from lindrop.base.errors import Unsolvable, UserError
+from lindrop.base.stopwatch import NO_COST
 from lindrop.models.base import Training
 from lindrop.models.popularity import fit_popularity
 from lindrop.models.torch.model import Perceptron

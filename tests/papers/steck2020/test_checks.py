@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 import yaml
 
-from lindrop.base.cost import Cost
+from lindrop.base.stopwatch import Cost
 from lindrop.claims.checks import CORRECTED, PRINTED
 from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.data.split import Counts, Protocol

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import yaml
 
-from lindrop.base.cost import Cost
+from lindrop.base.stopwatch import Cost
 from lindrop.data.provenance import comparable
 from lindrop.data.split import Protocol
 from lindrop.linalg.gram import gram_matrix

@@ -30,7 +30,7 @@ def every_mask(shape, p):
 
 
 def reference(gram, p, a, b):
-    """MATH.md S2, entry by entry."""
+    """Closed form of Eq. 6 (`emphasised_matrix`), entry by entry."""
     noise = p / (1 - p) * np.diag(gram)
     c = np.linalg.inv(gram + np.diag(noise))
     best = np.empty_like(gram)
@@ -138,7 +138,7 @@ def over_every_mask(x, weights, p):
 
 @pytest.mark.parametrize(("layers", "p"), [(1, 1 / 3), (2, 1 / 2), (2, 1 / 3), (3, 1 / 2)])
 def test_several_layers_follow_the_recursion_not_the_printed_sum(layers, p):
-    """MATH.md S7 and E6, against enumeration."""
+    """The recursion of erratum E6, against enumeration."""
     x = np.array([[1.0, 2.0], [-1.0, 0.5]])
     weights, gram = net(layers), x.T @ x
     mean = over_every_mask(x, weights, p)

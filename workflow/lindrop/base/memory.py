@@ -1,4 +1,4 @@
-"""Check that enough memory is available before work starts."""
+"""Estimates of the memory a fit needs, and the check before it starts that so much is free."""
 
 import os
 from pathlib import Path

@@ -57,6 +57,7 @@ class Paper:
     venue: str
     claims: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
+    available: str = ""  # the parts of the paper that we had; empty if all
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -85,6 +86,7 @@ def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
         content["venue"],
         tuple(Claim(paper, id, **_tuples(entry)) for id, entry in content["claims"].items()),
         tuple(Erratum(paper, id, **_tuples(entry)) for id, entry in content["errata"].items()),
+        content.get("available", ""),
     )
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.base.cost import NO_COST, Cost
 from lindrop.base.errors import UserError
+from lindrop.base.stopwatch import NO_COST, Cost
 from lindrop.linalg.gram import gram_matrix
 from lindrop.linalg.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
 from lindrop.linalg.packed import PackedGram

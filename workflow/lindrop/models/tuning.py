@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from lindrop.base.cost import Cost, Stopwatch
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
+from lindrop.base.stopwatch import Cost, Stopwatch
 from lindrop.models.base import Fit, LowRank, SparseItems, Training
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.entry import Entry

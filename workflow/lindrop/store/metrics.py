@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lindrop.base.cost import Cost
 from lindrop.base.errors import UserError
+from lindrop.base.stopwatch import Cost
 from lindrop.models.base import Fit
 from lindrop.models.tuning import Tested
 from lindrop.ranking.metrics import METRICS

@@ -155,7 +155,7 @@ def _check_keys(value: dict[str, Any], schema: Schema, key: str) -> dict[str, An
 
 
 def _completed(value: Any, schema: Schema) -> Any:
-    """Complete a mapping from its default as a whole, if its keys have no defaults themselves."""
+    """Fill missing keys of a mapping from the mapping's own default, where its keys have none."""
     if isinstance(value, dict) and "required" in schema and "default" in schema:
         return schema["default"] | value
     return value

@@ -24,10 +24,13 @@ SPARE_SESSIONS = 8
 def draw_block(
     rng: np.random.Generator, wanted: Ints, catalogue: Catalogue, recipe: Recipe
 ) -> Ints:
-    """Draw `wanted[u]` distinct positions for each user u; sorted by user, random within a user."""
+    """Draw `wanted[u]` distinct items for each user u, as positions in the catalogue.
+
+    They are sorted by user, and in random order within a user.
+    """
     users = len(wanted)
     tastes = _draw_tastes(rng, users, catalogue, recipe)
-    owner = np.empty(0, dtype=np.int64)  # who still lacks items: an entry for each item so far
+    owner = np.empty(0, dtype=np.int64)  # user of each item drawn so far, for users who lack items
     position = np.empty(0, dtype=np.int64)
     finished: list[Ints] = []
     missing, turn = wanted, 0
@@ -77,7 +80,7 @@ def _sessions(
     tastes: tuple[Ints, Floats],
     noise: float,
 ) -> tuple[Ints, Ints]:
-    """Owners and positions of the items of one session per entry of `owner` (ascending)."""
+    """One session for each entry of `owner` (users, ascending): user and position of every item."""
     user_topic, user_cdf = tastes
     topic = user_topic[find(user_cdf, owner + rng.random(len(owner)))]
     upper = catalogue.topic_end[topic]

@@ -1,7 +1,7 @@
-"""Curvatures whose inverses are the rates α/N of gradient descent (Pretorius 2018, supplement D).
+"""Optimal rates α/N of gradient descent, as curvatures whose inverses they are (supplement D).
 
-On a balanced path, w₁ = w₂ = √w, the eigenvalues of the Hessian are 3(λ + ε)w + Nγ − λ along the
-path and λ + Nγ − (λ + ε)w across it.
+Pretorius 2018 derives them from the Hessian of one mode. On a balanced path, w₁ = w₂ = √w, its
+eigenvalues are 3(λ + ε)w + Nγ − λ along the path and λ + Nγ − (λ + ε)w across it.
 """
 
 from lindrop.dropout.dynamics.modes import Mode

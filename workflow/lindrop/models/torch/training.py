@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from lindrop.base.cost import Cost, peak_bytes
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
+from lindrop.base.stopwatch import Cost, peak_bytes
 from lindrop.dropout.deep import checkpoints
 from lindrop.models.base import Validation
 from lindrop.models.torch.model import Perceptron

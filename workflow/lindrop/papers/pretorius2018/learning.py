@@ -11,7 +11,7 @@ from lindrop.claims.checks import Check, Data
 from lindrop.output.figures import COLOURS
 
 LEARNED = 0.1  # least mapping of a mode that counts as learned
-LATE = 0.1  # tolerance of the epochs that a mode takes
+EPOCHS_TOLERANCE = 0.1  # relative tolerance when numbers of epochs are compared
 NAMES = {"ae": "AE", "wdae": "WDAE", "dae": "DAE"}
 OF_KIND = {"ae": COLOURS[0], "wdae": COLOURS[1], "dae": COLOURS[2], "dae_variance": COLOURS[2]}
 

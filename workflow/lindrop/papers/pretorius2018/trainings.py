@@ -1,7 +1,7 @@
 """Trainings of single modes (Pretorius 2018), shared by several figures.
 
-The main paper is not available here. The settings are those of the authors' public code, which
-counts time in epochs of full-batch gradient descent with N = 1.
+We had no copy of the main paper: the settings are those of the authors' public code, which counts
+time in epochs of full-batch gradient descent with N = 1.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from lindrop.dropout.dynamics.modes import Mode, Pair
 from lindrop.dropout.dynamics.trajectories import trajectory
 from lindrop.output.figures import COLOURS
 
-RUNS, REACH = 10, 2.0  # number of starts, uniform in (−2, 2)²
+RUNS, REACH = 10, 2.0  # number of starts, and half width of the square they are drawn from
 RATE = 0.01
 SLOW_EPOCHS, SHOWN = 20_000, 100  # number of epochs, and of epochs per row of the table
 MANY = np.arange(10) / 5  # values of ε

@@ -26,11 +26,13 @@ from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
 
 ROWS = ["weight_decay", "product_l2", "dropout_l2", "sampled_dropout", "edlae"]  # rows 1 to 5
-HUGE, LARGE, SIGNIFICANT = 5, 3, 2  # standard errors meant by these words
+# gains, in standard errors, that we take the paper's words huge, large and significant to mean
+HUGE, LARGE, SIGNIFICANT = 5, 3, 2
 AGREEING = 0.006  # largest difference between rows 3 and 4 as printed
 ROUNDING = 0.0005  # largest rounding error of a printed number
 ERROR = 0.001  # tolerance of printed standard errors: rounded, one for all three metrics
-COMPETITIVE = 0.01  # largest nDCG@100 below the best deep model that is competitive
+# largest shortfall in nDCG@100 from the best deep model that counts as competitive
+COMPETITIVE = 0.01
 
 
 def checks(

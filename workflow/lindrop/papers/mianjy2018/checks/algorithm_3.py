@@ -6,15 +6,15 @@ import numpy as np
 
 from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import CORRECTED, Check, equal
-from lindrop.dropout.as_printed import (
-    effective_rank_printed,
-    solve_unpadded,
-    universal_equalizer_printed,
-)
 from lindrop.dropout.equalise import equalised_factors, universal_equalizer
 from lindrop.dropout.multistart import minima, tied_minima
 from lindrop.dropout.objective import objective, squared_norms, tied_objective
 from lindrop.dropout.optimum import solve, solve_tied, threshold, top_singular
+from lindrop.papers.mianjy2018.as_printed import (
+    effective_rank_printed,
+    solve_unpadded,
+    universal_equalizer_printed,
+)
 from lindrop.papers.mianjy2018.problems import spread
 
 STARTS = 5

@@ -4,10 +4,10 @@ import numpy as np
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import CORRECTED, Check, equal, relative_distance
-from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
 from lindrop.dropout.multistart import descents, tied_minima
 from lindrop.dropout.objective import squared_norms, tied_gradient, tied_objective
 from lindrop.dropout.optimum import optimal_value, shrunk, tied_optimal_value, top_eigen
+from lindrop.papers.mianjy2018.as_printed import effective_rank_printed, value_at_rank
 from lindrop.papers.mianjy2018.problems import (
     COLUMNS,
     PRODUCT,

@@ -18,7 +18,6 @@ from lindrop.claims.checks import (
     equal,
     relative_distance,
 )
-from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
 from lindrop.dropout.equalise import equalised, equalised_factors, universal_equalizer
 from lindrop.dropout.multistart import descents, minima
 from lindrop.dropout.objective import importance, objective, path_regulariser, squared_norms
@@ -32,6 +31,7 @@ from lindrop.dropout.optimum import (
     top_eigen,
     top_singular,
 )
+from lindrop.papers.mianjy2018.as_printed import effective_rank_printed, value_at_rank
 from lindrop.papers.mianjy2018.problems import (
     COLUMNS,
     LAMBDAS,

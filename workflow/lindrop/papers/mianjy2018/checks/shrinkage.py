@@ -13,9 +13,9 @@ from scipy.optimize import nnls
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_most, equal
-from lindrop.dropout.as_printed import effective_rank_printed, value_at_rank
 from lindrop.dropout.multistart import minima, tied_minima
 from lindrop.dropout.optimum import effective_rank, shrunk, top_eigen, top_singular
+from lindrop.papers.mianjy2018.as_printed import effective_rank_printed, value_at_rank
 from lindrop.papers.mianjy2018.problems import COLUMNS, ROWS, VALUE, WIDTHS
 
 PROBLEMS = 400  # problems on which both forms of ρ are tried
@@ -80,7 +80,7 @@ def _random_problem(rng: np.random.Generator) -> Reduced:
 
 
 def _tied(of: Reduced) -> Reduced:
-    """The problem of M'M with tied weights."""
+    """The same problem for M'M instead of M, with tied weights."""
     square = of.m.T @ of.m
     return reduced(square, top_eigen(square, of.r).values, of.r, of.lam)
 

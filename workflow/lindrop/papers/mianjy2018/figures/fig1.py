@@ -19,7 +19,7 @@ from lindrop.claims.checks import Check, at_most, equal
 from lindrop.dropout.optimum import solve_tied
 from lindrop.output.figures import COLOURS, page
 
-SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # the paper's values are illegible: none, middle, large
+SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # no, moderate and strong dropout; the paper's values are illegible
 RIM = 5.0  # f at the edge of the drawn surfaces, above f(0) = 4
 
 M = np.array([[2.0]])

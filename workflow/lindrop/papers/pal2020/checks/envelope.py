@@ -1,4 +1,8 @@
-"""Pal 2020, Section 2.3: lower bounds of f, and properties of the k-support norm."""
+"""Pal 2020, Section 2.3: lower bounds of f, and properties of the k-support norm.
+
+f is DropBlock's objective of the weights (Eq. 8), F and F̄ its lower bounds as functions of the
+prediction A (Eq. 10, 12), Λ the regulariser of A.
+"""
 
 from collections.abc import Iterator
 

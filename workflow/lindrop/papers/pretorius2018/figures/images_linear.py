@@ -23,7 +23,7 @@ from lindrop.dropout.dynamics.trajectories import trajectory
 from lindrop.output.figures import WIDTH
 from lindrop.papers.pretorius2018.image_sets import ImageSet, read_image_set, title
 from lindrop.papers.pretorius2018.learning import (
-    LATE,
+    EPOCHS_TOLERANCE,
     NAMES,
     OF_KIND,
     checks_by_set,
@@ -168,4 +168,4 @@ def _times(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Iterat
     for column, (of, form) in THEORIES.items():
         late = largest((learned / half_learned(curves, column) - 1).abs().dropna())
         what = f"{images}: epochs to half of the end, largest relative distance to {of}"
-        yield equal(figure, what, late, 0, LATE, form, data)
+        yield equal(figure, what, late, 0, EPOCHS_TOLERANCE, form, data)

@@ -13,7 +13,7 @@ from lindrop.dropout.autoencoders.training import Network, Run
 from lindrop.output.figures import panels
 from lindrop.papers.pretorius2018.image_sets import MODES, title
 from lindrop.papers.pretorius2018.learning import (
-    LATE,
+    EPOCHS_TOLERANCE,
     NAMES,
     OF_KIND,
     checks_by_set,
@@ -70,7 +70,7 @@ def _curves(run: Run, source: Source) -> pd.DataFrame:
 
 
 def final_mapping(images: Source, kind: str, net: Network) -> tuple[float, ...]:
-    """The authors' last mappings; NaN unless the training is theirs except for its seed."""
+    """The authors' last mappings; NaN unless images and settings (but the seed) are theirs."""
     published, unknown = images["published"], (np.nan,) * MODES
     if data_of(images) != "published":
         return unknown
@@ -131,8 +131,8 @@ def likeness_checks(figure: str, images: str, data: Data, curves: pd.DataFrame) 
     ratios = {
         "last mapping, DAE / AE": (ends["dae"] / ends["ae"], 0),
         "last mapping, WDAE / AE": (ends["wdae"] / ends["ae"], 0),
-        "epochs to a half, DAE / WDAE": (half["dae"] / half["wdae"], LATE),
-        "epochs to a half, DAE / AE": (half["dae"] / half["ae"], LATE),
+        "epochs to a half, DAE / WDAE": (half["dae"] / half["wdae"], EPOCHS_TOLERANCE),
+        "epochs to a half, DAE / AE": (half["dae"] / half["ae"], EPOCHS_TOLERANCE),
     }
     for of, (ratio, tolerance) in ratios.items():
         yield at_most(figure, f"{what} {of}", largest(ratio), 1, tolerance, data=data)

@@ -1,7 +1,7 @@
-"""Steck 2020, Sections 4 and 4.1.1: what the weights a, b leave of the diagonal of B (E1).
+"""Steck 2020, Sections 4 and 4.1.1: how much of the diagonal of B the weights a, b leave (E1).
 
-In Eq. 6, the squared error contains the diagonal of B times b/m and the penalty contains it times
-√(ab)/m, with m = ap + bq.
+In Eq. 6, the squared error contains the diagonal of B times b/c and the penalty contains it times
+√(ab)/c, with c = ap + bq.
 """
 
 from itertools import product
@@ -28,7 +28,7 @@ LIMIT = 1e-6  # tolerance at that b, where linear systems are badly conditioned
 
 GRID = np.linspace(0.01, 0.99, 99)  # values of p, and of b at a = 1
 FALLING = np.array([1, *GRID[::-1], 1e-6])  # values of b at a = 1
-LEFT = 1e-3  # largest factor of the diagonal at the smallest b
+LEFT = 1e-3  # largest factor that counts as vanished, at the smallest b
 
 
 def checks(seed: int) -> list[Check]:

@@ -74,7 +74,7 @@ def _several_layers(x: Matrix, net: Net) -> list[Check]:
 
 
 def _smallest_net() -> float:
-    """Exact less printed objective for X = W₁ = W₂ = 1."""
+    """Exact objective minus the printed one, for X = W₁ = W₂ = 1."""
     one = np.ones((1, 1))
     exact = deep_dropout_objective_exact(one, [one, one], P)
     return exact - deep_dropout_objective_printed(one, [one, one], P)

@@ -49,7 +49,7 @@ def _equation_1(seed: int) -> Check:
 
 
 def _denoising_checks(x: Matrix, matrix: Matrix) -> list[Check]:
-    """Checks of Eq. 2 to 4 at B^(DLAE) = `matrix`, q times the B applied to masked input."""
+    """Checks of Eq. 2 to 4; `matrix` is B^(DLAE) = qB, where B is applied to the masked input."""
     outputs, losses, penalties = [], [], []
     for p in DROPOUTS:
         masked, b = Masked(x, p), matrix / (1 - p)
@@ -57,7 +57,7 @@ def _denoising_checks(x: Matrix, matrix: Matrix) -> list[Check]:
         outputs.append(relative_distance(mean, x @ matrix))
         loss = Quadratic(x.T @ x, noise(x, p)).value(matrix)
         losses.append(masked.loss(b, 1, 1) / loss - 1)
-        units = np.eye(ITEMS)[:, :, None] * np.eye(ITEMS)[0]  # single weights at (i, 0)
+        units = np.eye(ITEMS)[:, :, None] * np.eye(ITEMS)[0]  # one weight each, at (i, 0)
         found = [masked.loss(u / (1 - p), 1, 1) - np.sum((x - x @ u) ** 2) for u in units]
         penalties.append(relative_distance(np.array(found), noise(x, p)))
     every = "every mask enumerated: relative distance of"

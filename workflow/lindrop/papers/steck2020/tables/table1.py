@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lindrop.base.cost import Cost
 from lindrop.base.reporting import logger
+from lindrop.base.stopwatch import Cost
 from lindrop.base.yaml_files import read_yaml
 from lindrop.data.provenance import comparable
 from lindrop.models.catalogue import CATALOGUE

@@ -4,11 +4,11 @@ import resource
 import subprocess
 import sys
 
-from lindrop.base.cost import Stopwatch, peak_bytes
+from lindrop.base.stopwatch import Stopwatch, peak_bytes
 from support.repository import REPOSITORY
 
 HELD = 400_000_000
-PEAK = "from lindrop.base.cost import Stopwatch; print(Stopwatch().cost().megabytes)"
+PEAK = "from lindrop.base.stopwatch import Stopwatch; print(Stopwatch().cost().megabytes)"
 
 
 def test_what_the_parent_holds_is_not_the_childs():
