@@ -165,12 +165,12 @@ RATES = ["pretorius2018_rates", "pretorius2018_checks", *TOLD]  # all that impor
 PRINTED = ["steck2020_table1", "steck2020_experiments", *TOLD]
 # By what is edited: the file, the text to add or a replacement, and the rules that run again.
 EDITS = {
-    "one model": ("workflow/lindrop/models/slim/coordinates.py", "z = 1", SLIM),
+    "one model": ("workflow/lindrop/models/slim.py", "z = 1", SLIM),
     "its row": ("workflow/lindrop/models/catalogue.py", ("warm=True", "warm=False"), SLIM),
     "a model's title": ("workflow/lindrop/models/catalogue.py", ('"EDLAE"', '"Edlae"'), TITLES),
     "an option's bound": ("workflow/lindrop/models/options.py", ("minimum=1", "minimum=2"), []),
     "a deep model": ("workflow/lindrop/models/torch/networks.py", "z = 1", []),
-    "a docstring": ("workflow/lindrop/models/slim/fit.py", ('"""', '"""Now: '), []),
+    "a docstring": ("workflow/lindrop/models/slim.py", ('"""', '"""Now: '), []),
     "a comment": ("workflow/lindrop/store/hdf5.py", "# why", []),
     "a comment in a script": ("workflow/scripts/gram.py", "# why", []),
     "a paper's mathematics": ("workflow/lindrop/dropout/dynamics/rates.py", "z = 1", RATES),
