@@ -78,8 +78,8 @@ def test_a_wheel_holds_the_library_its_schemas_and_its_templates(wheel):
 def test_an_installed_library_is_the_wheels_and_finds_its_files(installed, tmp_path):
     code = """
 import importlib.metadata, lindrop
-from lindrop.workflow.config import checked
-from lindrop.workflow.schema import load_schema
+from lindrop.configuration.config import checked
+from lindrop.configuration.schema import load_schema
 from lindrop.claims.register import SCHEMA
 source = {"format": "synthetic", "users": 400, "items": 60, "interactions": 6000}
 config = {"datasets": {"tiny": {"source": source, "protocol": {"heldout_users": 50}}}}

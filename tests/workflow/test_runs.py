@@ -161,7 +161,7 @@ TOLD = ["scorecard", *PAGES]
 MODELS_TOLD = ["steck2020_experiments", "steck2020_table1", *TOLD]
 SLIM = ["tune", "fit", *MODELS_TOLD]
 TITLES = ["steck2020_fig1_left", *MODELS_TOLD]
-RATES = ["pretorius2018_rates", "pretorius2018_checks", *TOLD]  # all that import the edited module
+FORMS = ["pretorius2018_dae_vs_wdae", "pretorius2018_checks", *TOLD]  # importers of the module
 PRINTED = ["steck2020_table1", "steck2020_experiments", *TOLD]
 # By what is edited: the file, the text to add or a replacement, and the rules that run again.
 EDITS = {
@@ -173,7 +173,11 @@ EDITS = {
     "a docstring": ("workflow/lindrop/models/slim.py", ('"""', '"""Now: '), []),
     "a comment": ("workflow/lindrop/store/hdf5.py", "# why", []),
     "a comment in a script": ("workflow/scripts/gram.py", "# why", []),
-    "a paper's mathematics": ("workflow/lindrop/dropout/dynamics/rates.py", "z = 1", RATES),
+    "a paper's mathematics": (
+        "workflow/lindrop/papers/pretorius2018/as_printed.py",
+        "z = 1",
+        FORMS,
+    ),
     "a figure": (
         "workflow/lindrop/papers/pal2020/figures/fig4.py",
         "z = 1",
@@ -192,7 +196,7 @@ EDITS = {
     ),
     "a claim": ("config/claims/pal2020.yaml", "# why", TOLD),
     "a printed number": ("config/paper_values/steck2020_table1.yaml", "# why", PRINTED),
-    "the page": ("workflow/lindrop/claims/maths.py", "z = 1", PAGES),
+    "the page": ("workflow/lindrop/claims/page.py", "z = 1", PAGES),
     "the page's style": ("workflow/lindrop/templates/page.css", "p { }", PAGES),
 }
 

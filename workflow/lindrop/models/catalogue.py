@@ -3,7 +3,7 @@
 A model is one module with its fit, and one row here. The module is imported when the model is first
 fitted: reading the catalogue needs neither compiled code nor PyTorch, and a change of one model's
 module or row concerns no other model (workflow/rules/lineage.smk). The options of a row are what
-the configuration accepts under `models` (lindrop.workflow.schema).
+the configuration accepts under `models` (lindrop.configuration.schema).
 """
 
 from collections.abc import Mapping

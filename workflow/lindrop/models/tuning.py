@@ -16,9 +16,8 @@ from lindrop.base.reporting import Progress, logger
 from lindrop.models.base import Fit, LowRank, SparseItems, Training
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.entry import Entry
-from lindrop.models.ranks import rank_of_table, usable_ranks
 from lindrop.ranking.evaluation import evaluate, summary
-from lindrop.ranking.grids import Point, axes, grid, symbol
+from lindrop.ranking.grids import Point, axes, grid, rank_of_table, symbol, usable_ranks
 from lindrop.ranking.metrics import CRITERION, METRICS
 
 NOTHING = dict.fromkeys(METRICS, float("nan"))

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from lindrop.base import checkpoints
 from lindrop.base.cost import Cost, peak_bytes
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
-from lindrop.dropout.deep import checkpoints
 from lindrop.models.base import Validation
 from lindrop.models.torch.model import Perceptron
 from lindrop.models.torch.networks import Autoencoder, Batch

@@ -8,7 +8,6 @@ import pandas as pd
 
 from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.checks import Check, at_least, equal
-from lindrop.models.ranks import rank_of_table
 from lindrop.models.tuning import Tested
 from lindrop.papers.steck2020.datasets import (
     Dataset,
@@ -21,6 +20,7 @@ from lindrop.papers.steck2020.figures.fig1_left import rank_checks
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
+from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import CRITERION
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
