@@ -64,7 +64,7 @@ def test_the_scorecard_has_every_claim_and_says_what_is_right_instead(finished):
     assert (card.loc[card["verdict"].str.startswith("not run"), "run"] != "").all()
     summary = finished.path("results/scorecard.md").read_text().splitlines()[2]
     assert summary.startswith(f"{len(card)} claims of {len(PAPERS)} papers: ")
-    last = [summary, "All of it, figures and tables included: results/report/index.html"]
+    last = [summary, "All results: results/report/index.html"]
     assert "\n".join(last) in finished.first_output
     library = str(finished.path("workflow"))
     told = finished.ok("python -m lindrop.claims.summary results", PYTHONPATH=library)

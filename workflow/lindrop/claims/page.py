@@ -19,6 +19,7 @@ from lindrop.claims.media import Figure, Table, by_paper, download, paper_of, pi
 from lindrop.claims.provenance import Provenance
 from lindrop.claims.tables import right_of
 from lindrop.claims.verdicts import MEANING, Verdict
+from lindrop.ranking.metrics import CRITERION, METRICS
 
 # a single letter or a symbol can have a subscript, the last letter of a name like max_rss cannot
 BASE = r"(?<![A-Za-z0-9_])[a-z]|[A-Z]|[^\W_a-zA-Z0-9]|[\u0300-\u036f‖∇∂Σ'’)\]]"
@@ -88,6 +89,7 @@ def _context(content: Content) -> dict[str, Any]:
         "tables": {table.id: table for table in tables},
         "gallery": list(by_paper(figures)),
         "table1": content.table1,
+        "criterion": METRICS[CRITERION].title,
         "metrics": content.table1.metrics if content.table1 else {},
         "provenance": content.provenance,
         "generated": sorted(generated(content.config)),

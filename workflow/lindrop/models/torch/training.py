@@ -1,8 +1,8 @@
-"""Training by Adam on batches of users, which returns the epoch with the best validation nDCG@100.
+"""Training by Adam on batches of users, which returns the epoch with the best validation metric.
 
-As in Liang 2018, every epoch takes all users in a new order, then measures nDCG@100 on the
-validation users; the best network is kept. Training ends after `patience` epochs without
-improvement.
+The metric is `CRITERION`, by default nDCG@100. As in Liang 2018, every epoch takes all users in a
+new order, then measures the metric on the validation users; the best network is kept. Training
+ends after `patience` epochs without improvement.
 """
 
 import math
