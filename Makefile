@@ -11,7 +11,7 @@ BIN    := .venv/bin
 RUN    := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 SHOWN  := --configfile $(CONFIG) --logger lindrop
 # Snakemake reads CONFIG before the workflow can check it, and answers some files by a traceback.
-CHECK  := $(BIN)/python -m lindrop.workflow.config_text $(CONFIG)
+CHECK  := $(BIN)/python -m lindrop.configuration.config_text $(CONFIG)
 LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 # --no-compile: modules are compiled when first imported, and most modules never are.
@@ -73,7 +73,7 @@ report: run  ## run CONFIG, then write Snakemake's report of the run, results/re
 	@$(RUN) snakemake --cores 1 $(SHOWN) --report results/report.html
 
 docs: .venv/ready  ## regenerate config/README.md from the schema
-	@$(BIN)/python -m lindrop.workflow.config_docs
+	@$(BIN)/python -m lindrop.configuration.config_docs
 
 wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, run the first example of docs/library.md
 	@rm -rf build dist .venv-wheel

@@ -50,8 +50,10 @@ from recbole.utils import init_seed
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, Split, split
 from lindrop.models.base import FullRank, Training, Validation
-from lindrop.models.slim.fit import fit_slim
-from lindrop.models.torch.fit import fit_cdae, fit_mult_dae, fit_mult_vae
+from lindrop.models.slim import fit_slim
+from lindrop.models.torch.cdae import fit_cdae
+from lindrop.models.torch.mult_dae import fit_mult_dae
+from lindrop.models.torch.mult_vae import fit_mult_vae
 from lindrop.ranking.evaluation import Model, evaluate, paired, summary
 from lindrop.ranking.metrics import CRITERION, METRICS
 

@@ -18,6 +18,8 @@ import pandas as pd
 import yaml
 
 from lindrop.base.errors import Unsolvable
+from lindrop.configuration.config import checked
+from lindrop.configuration.schema import load_schema
 from lindrop.data.formats import read_interactions
 from lindrop.data.split import Protocol, Split, split
 from lindrop.data.synthetic.generator import synthetic_interactions
@@ -28,8 +30,6 @@ from lindrop.models.tuning import parameters, solver_options
 from lindrop.ranking.evaluation import Model, evaluate
 from lindrop.ranking.grids import axes
 from lindrop.ranking.metrics import CRITERION, METRICS
-from lindrop.workflow.config import checked
-from lindrop.workflow.schema import load_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -26,7 +26,7 @@ from lindrop.data.split import split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.linalg.gram import gram_matrix
-from lindrop.models.slim.fit import Penalty, solve, spread
+from lindrop.models.slim import Penalty, solve, spread
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "slim_fraction.csv"
 SHOWN = ["set", "items", "l1", "l2", "columns", "hours for all columns", "weights per column"]

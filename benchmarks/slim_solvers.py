@@ -28,7 +28,7 @@ from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.linalg.gram import gram_matrix
-from lindrop.models.slim.coordinates import distance, solve_columns
+from lindrop.models.slim import distance, solve_columns
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "slim_solvers.csv"
 RECIPE = replace(PRESETS["ml-20m"], users=20_000, items=2_500, interactions=1_500_000)

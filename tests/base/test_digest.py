@@ -43,6 +43,14 @@ def test_a_script_that_fits_any_model_reaches_no_model(script):
     assert {"lindrop/models/catalogue.py", "lindrop/models/entry.py"} <= names(script)
 
 
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_model_reaches_the_module_of_no_other_one(name):
+    """An edit of one model's module refits the models of this module alone."""
+    own = CATALOGUE[name].module
+    others = {entry.module for entry in CATALOGUE.values()} - {own}
+    assert reachable([own], WORKFLOW) & others == set()
+
+
 IMPORTS = """
 import lindrop.a as b
 from lindrop.c import d as e, f  # g

@@ -104,7 +104,7 @@ def test_a_changed_result_changes_the_verdict_of_its_claim_and_erratum(tmp_path)
 
 def test_numbers_refute_a_claim_whose_opposite_was_checked(tmp_path):
     checks = [equal("one", "w", 2, 1, 0.1), equal("one", "w", 1, 1, 0.1, CORRECTED)]
-    for field, expected in (("mended", "corrected"), ("opposite", "refuted")):
+    for field, expected in (("corrected", "corrected"), ("opposite", "refuted")):
         (line,) = scorecard([assessed(tmp_path, checks, **{field: "b"})]).to_dict("records")
         assert (line["verdict"], line["right"]) == (expected, "b")
     (line,) = scorecard([assessed(tmp_path, checks[1:], opposite="b")]).to_dict("records")
@@ -175,7 +175,7 @@ def test_the_tables_of_a_paper(tmp_path):
         ({"checks": []}, "claims.lemma_1.checks"),
         ({"verdict": "reproduced"}, "claims.lemma_1: .*'verdict' was unexpected"),
         ({"tolerance": -1}, "claims.lemma_1.tolerance"),
-        ({"mended": "a", "opposite": "b"}, "claims.lemma_1: .* should not be valid"),
+        ({"corrected": "a", "opposite": "b"}, "claims.lemma_1: .* should not be valid"),
     ],
 )
 def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, message):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lindrop.claims.maths import typeset
+from lindrop.claims.page import typeset
 
 
 @pytest.mark.parametrize(

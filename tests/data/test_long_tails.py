@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lindrop.data.long_tails import curves
 from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import Recipe
+from lindrop.output.long_tails import curves
 
 
 def test_curves_fall_and_hold_the_extremes():

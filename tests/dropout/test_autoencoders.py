@@ -5,9 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lindrop.dropout.autoencoders import linear, noise, nonlinear
-from lindrop.dropout.autoencoders.noise import fill_normal
-from lindrop.dropout.autoencoders.nonlinear import Modes, Noise, full_pass, mapping
+from lindrop.dropout.autoencoders import linear, nonlinear
+from lindrop.dropout.autoencoders.nonlinear import Modes, Noise, fill_normal, full_pass, mapping
 from lindrop.dropout.autoencoders.training import Network, begin, descend, noise_of
 from lindrop.dropout.autoencoders.weights import Weights, normal_weights
 from lindrop.dropout.dynamics.descent import gradient_descent
@@ -105,7 +104,7 @@ def test_rows_of_noise_do_not_depend_on_how_many_are_drawn_at_once(columns, monk
     rng = np.random.default_rng(2)
     pieces = np.concatenate([normal_rows(rows, columns, rng) for rows in (1, 6, 3)])
     np.testing.assert_array_equal(whole, pieces)
-    monkeypatch.setattr(noise, "AT_ONCE", 15)
+    monkeypatch.setattr(nonlinear, "AT_ONCE", 15)
     np.testing.assert_array_equal(whole, normal_rows(10, columns, np.random.default_rng(2)))
 
 

@@ -30,7 +30,8 @@ TINY = dropblock(24, 0.5, 3)
 def deep():
     """What needs PyTorch, and PyTorch."""
     torch = pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
-    from lindrop.dropout.deep import checkpoints, resnet, training
+    from lindrop.base import checkpoints
+    from lindrop.dropout.deep import resnet, training
 
     return SimpleNamespace(torch=torch, checkpoints=checkpoints, resnet=resnet, training=training)
 

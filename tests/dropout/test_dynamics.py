@@ -4,17 +4,20 @@ import numpy as np
 import pytest
 from scipy.special import ive, kve
 
-from lindrop.dropout.dynamics.bessel import log_bessel
 from lindrop.dropout.dynamics.descent import gradient_descent, integrate, steps_to_learn
 from lindrop.dropout.dynamics.loss import expected_loss, gradient
 from lindrop.dropout.dynamics.loss import loss as corrupted_loss
-from lindrop.dropout.dynamics.modes import Mode, equivalents, flow, hessian, loss
-from lindrop.dropout.dynamics.rates import (
+from lindrop.dropout.dynamics.modes import (
+    Mode,
     curvature_of_path,
     curvature_printed,
+    equivalents,
+    flow,
+    hessian,
     largest_curvature,
+    loss,
 )
-from lindrop.dropout.dynamics.trajectories import trajectory
+from lindrop.dropout.dynamics.trajectories import log_bessel, trajectory
 
 MODES = [
     Mode(1.0),

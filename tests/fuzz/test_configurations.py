@@ -10,9 +10,9 @@ import yaml
 from hypothesis import strategies as st
 
 from lindrop.base.schemas import Validator
-from lindrop.workflow.config import checked
-from lindrop.workflow.config_text import check_text
-from lindrop.workflow.schema import FILE, load_schema
+from lindrop.configuration.config import checked
+from lindrop.configuration.config_text import check_text
+from lindrop.configuration.schema import FILE, load_schema
 from support.fuzzing import fuzzed, outcome
 
 SCHEMA = load_schema()

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lindrop.models.sampled import dropped, fit_sampled, gradients
+from lindrop.models.base import dropped
+from lindrop.models.sampled import fit_sampled, gradients
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from lindrop.base.errors import UserError
 from lindrop.linalg.kernels import csr, sparse_times_sparse
 from lindrop.models.base import SparseItems, Training
 from lindrop.models.full_rank import fit_edlae
-from lindrop.models.slim.coordinates import distance
-from lindrop.models.slim.fit import COLUMNS, fit_slim, spread
+from lindrop.models.slim import COLUMNS, distance, fit_slim, spread
 from support.models import tasteful
 
 X = tasteful(300, 70)

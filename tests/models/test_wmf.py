@@ -6,8 +6,7 @@ import scipy.sparse as sp
 
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.models.base import Training
-from lindrop.models.wmf.factors import WeightedFactors
-from lindrop.models.wmf.fit import fit_wmf
+from lindrop.models.wmf import WeightedFactors, fit_wmf
 from support.models import tasteful
 
 X = tasteful(300, 40)

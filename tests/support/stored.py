@@ -15,7 +15,7 @@ from lindrop.dropout.autoencoders.weights import Weights
 from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
 from lindrop.models.torch.model import Perceptron
 from lindrop.models.tuning import Tested
-from lindrop.models.wmf.factors import WeightedFactors
+from lindrop.models.wmf import WeightedFactors
 from lindrop.papers.pretorius2018.image_sets import read_image_set, synthetic_set, write_image_set
 from lindrop.ranking.metrics import METRICS
 from lindrop.store.curves import read_curves, write_curves

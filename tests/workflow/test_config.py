@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from lindrop.base.errors import UserError
+from lindrop.configuration.config import checked, downloads
+from lindrop.configuration.config_docs import README, readme
+from lindrop.configuration.config_text import check_file, check_text
+from lindrop.configuration.schema import FILE, load_schema
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.workflow.config import checked, downloads
-from lindrop.workflow.config_docs import README, readme
-from lindrop.workflow.config_text import check_file, check_text
-from lindrop.workflow.schema import FILE, load_schema
 from support.processes import run
 from support.repository import REPOSITORY
 
@@ -73,7 +73,7 @@ def test_the_options_of_a_model_are_parameters_of_its_fit(name):
 
 def test_the_schema_is_built_without_heavy_libraries():
     """Every start of Snakemake builds it."""
-    code = "import sys, lindrop.workflow.schema as s; s.load_schema(); print(*sys.modules)"
+    code = "import sys, lindrop.configuration.schema as s; s.load_schema(); print(*sys.modules)"
     environment = {"PYTHONPATH": str(REPOSITORY / "workflow")}
     done = run([sys.executable, "-c", code], env=environment)
     assert done.returncode == 0, done.stdout
@@ -431,7 +431,12 @@ def test_a_configuration_in_another_encoding(encoding, tmp_path):
 def test_a_file_is_checked_before_snakemake_reads_it(tmp_path):
     (tmp_path / "mine.yaml").write_text("a: &a {b: *a}\n")
     environment = {"PYTHONPATH": str(REPOSITORY / "workflow")}
-    command = [sys.executable, "-m", "lindrop.workflow.config_text", str(tmp_path / "mine.yaml")]
+    command = [
+        sys.executable,
+        "-m",
+        "lindrop.configuration.config_text",
+        str(tmp_path / "mine.yaml"),
+    ]
     done = run(command, env=environment)
     assert done.returncode == 1
     assert done.stdout.startswith(f"lindrop: error: {tmp_path / 'mine.yaml'}, line 1: contains")

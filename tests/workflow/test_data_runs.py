@@ -142,7 +142,7 @@ def test_more_held_out_users_than_users_in_a_run(project):
     assert "a bug in lindrop, please report it" in line
     assert "results/logs/split/mine.log" in line
     script.write_text(sound)
-    # mended, it goes on from where it stopped
+    # without the bug, the run goes on from where it stopped
     project.write(
         "config/mine.yaml",
         "datasets: {mine: {source: {format: csv, path: mine.csv}, protocol: {heldout_users: 2}}}",

@@ -88,7 +88,7 @@ def test_a_model_is_one_module_and_one_row(extension):
     extension.add("tests/models/test_neighbours.py", MODEL_TEST)
     assert len(extension.files) == 3
 
-    extension.python("-m lindrop.workflow.config_docs")  # make docs
+    extension.python("-m lindrop.configuration.config_docs")  # make docs
     documented = extension.project.path("config/README.md").read_text()
     section = documented.partition("## `models.neighbours`")[2].partition("\n## ")[0]
     assert "| `power` | a list of numbers, greater than 0 | `[1, 2]` | Powers of the co-" in section

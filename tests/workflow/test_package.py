@@ -78,13 +78,13 @@ def test_a_wheel_holds_the_library_its_schemas_and_its_templates(wheel):
 def test_an_installed_library_is_the_wheels_and_finds_its_files(installed, tmp_path):
     code = """
 import importlib.metadata, lindrop
-from lindrop.workflow.config import checked
-from lindrop.workflow.schema import load_schema
-from lindrop.claims.register import SCHEMA
+from pathlib import Path
+from lindrop.configuration.config import checked
+from lindrop.configuration.schema import load_schema
 source = {"format": "synthetic", "users": 400, "items": 60, "interactions": 6000}
 config = {"datasets": {"tiny": {"source": source, "protocol": {"heldout_users": 50}}}}
 assert checked(config, load_schema())["seed"] == 1
-assert SCHEMA.is_file()
+assert (Path(lindrop.__file__).parent / "schemas" / "claims.schema.yaml").is_file()
 assert importlib.metadata.version("lindrop") == lindrop.__version__
 print(lindrop.__file__)
 """

@@ -2,13 +2,13 @@
 import yaml
 from snakemake.logging import logger
 
-from lindrop.workflow.config import (
+from lindrop.configuration.config import (
     checked,
     download_name,
     downloads,
 )
 from lindrop.base.error_file import begin_run, damaged_of_run, errors_of_run
-from lindrop.workflow.schema import load_schema
+from lindrop.configuration.schema import load_schema
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
 from lindrop.models.catalogue import CATALOGUE, TORCH as DEEP

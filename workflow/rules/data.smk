@@ -176,9 +176,9 @@ rule dataset_long_tails:
         runtime=grows(30),
         disk_mb=20,
     params:
-        code=code("figure.py", WORKFLOW / "lindrop" / "data" / "long_tails.py"),
+        code=code("figure.py", WORKFLOW / "lindrop" / "output" / "long_tails.py"),
         lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
-        module="lindrop.data.long_tails",
+        module="lindrop.output.long_tails",
         settings={"names": list(DATASETS)},
     script:
         "../scripts/figure.py"

@@ -73,7 +73,7 @@ def default_configuration():
 def check_configuration(file):
     """End with one line where the text of a configuration is wrong, which YAML readers do not see."""
     from lindrop.base.errors import UserError
-    from lindrop.workflow.config_text import check_file
+    from lindrop.configuration.config_text import check_file
 
     try:
         check_file(file)

@@ -2,9 +2,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lindrop.base.reporting import job
+from lindrop.configuration.config import downloads
 from lindrop.data.fetch import Expected, fetch
 from lindrop.store.receipt import write_note
-from lindrop.workflow.config import downloads
 
 with job(snakemake.log[0]):
     known = downloads(snakemake.config)[snakemake.wildcards.file]

@@ -1,6 +1,6 @@
 from lindrop.base.reporting import job
-from lindrop.models.ranks import rank_of_table
 from lindrop.models.tuning import choose, only_choice, ranks_of, refit
+from lindrop.ranking.grids import rank_of_table
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import read_items, read_split_matrix, read_split_sha256

@@ -1,5 +1,5 @@
 from lindrop.base.reporting import job
-from lindrop.models.ranks import usable_ranks
+from lindrop.ranking.grids import usable_ranks
 from lindrop.store.spectrum import write_spectrum
 from lindrop.store.split import read_split_sha256
 from lindrop.store.training import read_training

@@ -9,7 +9,7 @@ import pytest
 def deep():
     """PyTorch and the modules of lindrop that need it."""
     torch = pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
-    from lindrop.models.torch import fit, layers, losses, networks, training
+    from lindrop.models.torch import cdae, mult_dae, mult_vae, networks, training
 
-    modules = {"fit": fit, "layers": layers, "losses": losses, "networks": networks}
+    modules = {"cdae": cdae, "mult_dae": mult_dae, "mult_vae": mult_vae, "networks": networks}
     return SimpleNamespace(torch=torch, training=training, **modules)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lindrop.models.sampled import dropped
+from lindrop.models.base import dropped
 from lindrop.models.torch.memory import ACTIVATIONS, COPIES, training_bytes
 from lindrop.models.torch.model import normalised
 from support.networks import KINDS, log_softmax, rows
@@ -18,7 +18,7 @@ def network(deep, kind, items=7, users=9, p=0.0, decay=0.3, **changed):
         "mult_dae": {"hidden": 5},
         "cdae": {"users": users, "negatives": 1.5, "cost": "square"},
     }[kind]
-    networks = deep.networks.MultVae, deep.networks.MultDae, deep.networks.Cdae
+    networks = deep.mult_vae.MultVae, deep.mult_dae.MultDae, deep.cdae.Cdae
     return networks[KINDS.index(kind)](items, rng, **(common | own | changed))
 
 
@@ -35,13 +35,13 @@ def test_rows_enter_with_length_1_and_nobody_stays_nobody():
 
 
 def test_the_divergence_is_weighed_up_to_the_cap(deep):
-    annealed = deep.networks.annealed
+    annealed = deep.mult_vae.annealed
     assert [annealed(step, 10, 0.25) for step in (0, 1, 2, 3, 10, 99)] == [0, 0.1, 0.2] + [0.25] * 3
     assert annealed(0, 0, 0.25) == 0.25
 
 
 def test_a_layer_reads_sparse_rows_as_dense_ones(deep):
-    layer = deep.layers.Dense(7, 4, np.random.default_rng(0))
+    layer = deep.networks.Dense(7, 4, np.random.default_rng(0))
     found = []
     for x in (rows(), deep.torch.from_numpy(rows().toarray())):
         layer.zero_grad()
@@ -83,7 +83,7 @@ def test_dropout_is_of_the_input_alone_and_keeps_its_mean(deep, kind):
     masks, x, entered = 3000, rows(), {}
     many = sp.csr_array(sp.vstack([x] * masks))
     net = network(deep, kind, users=many.shape[0], p=0.4)
-    layers = [layer for layer in net.modules() if isinstance(layer, deep.layers.Dense)]
+    layers = [layer for layer in net.modules() if isinstance(layer, deep.networks.Dense)]
     for number, layer in enumerate(layers):
         layer.register_forward_pre_hook(
             lambda _, inputs, number=number: entered.update({number: inputs[0]})
@@ -101,7 +101,7 @@ def test_dropout_is_of_the_input_alone_and_keeps_its_mean(deep, kind):
 def test_what_is_dropped_is_to_be_predicted_all_the_same(deep):
     net, x = network(deep, "mult_dae", p=0.5), rows()
     entered = dropped(normalised(x), 0.5, np.random.default_rng(0))
-    cost = deep.losses.multinomial(net.stack(entered), x) + 0.3 * net.stack.squares()
+    cost = deep.networks.multinomial(net.stack(entered), x) + 0.3 * net.stack.squares()
     found = net.loss(whole(deep, x), np.random.default_rng(0))
     assert found.item() == pytest.approx(cost.item(), rel=1e-6)
 

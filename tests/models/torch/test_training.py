@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.stopwatch import NO_COST
 from lindrop.models.base import Training
-from lindrop.models.popularity import fit_popularity
+from lindrop.models.closed_form import fit_popularity
 from lindrop.models.torch.model import Perceptron
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.store.model import read_model, write_model
@@ -43,7 +43,7 @@ def data():
 
 def fitted(deep, data, kind, checkpoint=None, seed=1, x=None, **changed):
     usual = SMALL | {"epochs": 6} | ({"hidden": 12} if kind == "mult_vae" else {})
-    fit = getattr(deep.fit, f"fit_{kind}")
+    fit = getattr(getattr(deep, kind), f"fit_{kind}")
     training = replace(
         Training.of(data.train if x is None else x, seed),
         validation=deep.training.Validation(*data.parts),
@@ -147,10 +147,13 @@ def test_a_checkpoint_of_another_training_is_not_continued(deep, data, tmp_path,
 @pytest.mark.parametrize(
     ("module", "continued"),
     [
-        ("torch/losses.py", False),
+        ("torch/networks.py", False),
         ("torch/fit.py", False),
-        ("models/sampled.py", False),
-        ("slim/coordinates.py", True),
+        ("torch/mult_dae.py", False),
+        ("models/base.py", False),
+        ("torch/mult_vae.py", True),
+        ("models/sampled.py", True),
+        ("models/slim.py", True),
     ],
 )
 def test_a_checkpoint_of_other_code_is_not_continued(
@@ -160,10 +163,10 @@ def test_a_checkpoint_of_other_code_is_not_continued(
     path, read = tmp_path / "checkpoint", Path.read_bytes
     before = fitted(deep, data, "mult_dae", path)
 
-    def mended(file):
-        return read(file) + b"\nMENDED = True\n" * str(file).endswith(module)
+    def edited(file):
+        return read(file) + b"\nEDITED = True\n" * str(file).endswith(module)
 
-    monkeypatch.setattr(Path, "read_bytes", mended)
+    monkeypatch.setattr(Path, "read_bytes", edited)
     again = fitted(deep, data, "mult_dae", path)
     same(again, before)
     assert (again.earlier.seconds > 0) == continued

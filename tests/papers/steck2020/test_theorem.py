@@ -15,7 +15,7 @@ from lindrop.papers.steck2020.sampling import (
     deep_dropout_table,
     minimiser,
     moments,
-    sampled_minimisers,
+    sampled_moments,
     theorem_curves,
 )
 
@@ -83,15 +83,20 @@ def test_the_diagonal_does_not_vanish_with_b():
     np.testing.assert_allclose(sampled - np.diag(np.diag(sampled)), full, atol=1e-6)
 
 
+def minimisers(x, a, b, p, epochs, rng):
+    """B^(EDLAE) after each number of epochs of one series of masks."""
+    return np.stack([minimiser(of, a, b, p) for of in sampled_moments(x, p, epochs, rng)])
+
+
 def test_more_epochs_continue_the_same_masks_and_blocks_do_not_matter(monkeypatch):
     x = correlated_sample(50, 6, np.random.default_rng(0))
     case = (x, 1.0, 0.5, 0.3)
-    whole = sampled_minimisers(*case, [3, 200], np.random.default_rng(1))
+    whole = minimisers(*case, [3, 200], np.random.default_rng(1))
     assert whole.shape == (2, 6, 6)
-    alone = sampled_minimisers(*case, [200], np.random.default_rng(1))
+    alone = minimisers(*case, [200], np.random.default_rng(1))
     np.testing.assert_array_equal(whole[1], alone[0])
     monkeypatch.setattr("lindrop.papers.steck2020.sampling.ROWS_AT_ONCE", 128)
-    pieces = sampled_minimisers(*case, [3, 200], np.random.default_rng(1))
+    pieces = minimisers(*case, [3, 200], np.random.default_rng(1))
     np.testing.assert_array_equal(whole, pieces)
 
 

@@ -78,11 +78,11 @@ def assess(paper: Paper, files: Iterable[str | Path]) -> AssessedPaper:
 
 
 def _decide(
-    names: Iterable[str], found: dict[str, tuple[Check, ...]], mendable: bool = True
+    names: Iterable[str], found: dict[str, tuple[Check, ...]], correctable: bool = True
 ) -> tuple[tuple[Check, ...], Verdict]:
     checks = tuple(check for name in names for check in found.get(name, ()))
     complete = all(name in found for name in names)
-    return checks, verdict(checks, mendable) if complete else Verdict.NOT_RUN
+    return checks, verdict(checks, correctable) if complete else Verdict.NOT_RUN
 
 
 def _refuse_unclaimed(paper: Paper, file: Path, found: Iterable[str]) -> None:

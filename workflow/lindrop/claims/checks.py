@@ -21,6 +21,7 @@ Data = Literal[
     "synthetic",  # a generated dataset in place of a real one
 ]
 Relation = Literal["equal to", "at most", "at least"]
+STANDARD_ERRORS = 5  # tolerance of a mean of random draws beside its expectation
 PRINTED: Form = "as printed"
 CORRECTED: Form = "corrected"
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,16 +10,21 @@ from typing import Any
 
 import jinja2
 import yaml
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from lindrop.claims.assess import AssessedPaper, total
 from lindrop.claims.comparison import Comparison
 from lindrop.claims.evidence import DATA, SYMBOL, PaperView, asked, shown, view
-from lindrop.claims.maths import typeset
 from lindrop.claims.media import Figure, Table, by_paper, download, paper_of, pieces
 from lindrop.claims.provenance import Provenance
 from lindrop.claims.tables import right_of
 from lindrop.claims.verdicts import MEANING, Verdict
+from lindrop.ranking.metrics import CRITERION, METRICS
+
+# a single letter or a symbol can have a subscript, the last letter of a name like max_rss cannot
+BASE = r"(?<![A-Za-z0-9_])[a-z]|[A-Z]|[^\W_a-zA-Z0-9]|[\u0300-\u036f‖∇∂Σ'’)\]]"
+SUBSCRIPT = re.compile(rf"({BASE})_(?:{{([^{{}}]*)}}|([a-z0-9]+|[^\W_]|\*))")
+SUPERSCRIPT = re.compile(r"\^(?:{([^{}]*)}|([A-Za-z0-9]+|\([^()]*\)))")
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ def _context(content: Content) -> dict[str, Any]:
         "tables": {table.id: table for table in tables},
         "gallery": list(by_paper(figures)),
         "table1": content.table1,
+        "criterion": METRICS[CRITERION].title,
         "metrics": content.table1.metrics if content.table1 else {},
         "provenance": content.provenance,
         "generated": sorted(generated(content.config)),
@@ -104,6 +111,14 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def typeset(text: str) -> Markup:
+    """Text as escaped HTML, with subscripts and superscripts as in a_i, a_{i+1} and θ^{1/r}."""
+    lowered = SUBSCRIPT.sub(
+        lambda match: f"{match[1]}<sub>{match[2] or match[3]}</sub>", str(escape(text))
+    )
+    return Markup(SUPERSCRIPT.sub(lambda match: f"<sup>{match[1] or match[2]}</sup>", lowered))
 
 
 FILTERS = {

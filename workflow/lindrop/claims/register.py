@@ -9,8 +9,6 @@ from lindrop.base.errors import UserError
 from lindrop.base.schemas import Validator
 from lindrop.base.yaml_files import read_yaml
 
-SCHEMA = Path(__file__).parents[1] / "schemas" / "claims.schema.yaml"
-
 
 @dataclass(frozen=True)
 class Claim:
@@ -26,13 +24,13 @@ class Claim:
     figures: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     run: str = "make"  # command that computes its checks
-    mended: str | None = None  # corrected form of a claim that is wrong as printed
+    corrected: str | None = None  # corrected form of a claim that is wrong as printed
     opposite: str | None = None  # what holds instead, if that contradicts the claim
 
     @property
     def right(self) -> str | None:
         """The statement that holds if the claim fails as printed; None if the register has none."""
-        return self.mended or self.opposite
+        return self.corrected or self.opposite
 
 
 @dataclass(frozen=True)

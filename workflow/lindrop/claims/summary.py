@@ -22,7 +22,7 @@ def last_words(results: Path) -> str:
     """The last words of a run that made the page of results: the summary, and where the page is."""
     with (results / "scorecard.csv").open(encoding="utf-8", newline="") as file:
         found = summary(list(csv.DictReader(file)))
-    return f"{found}\nAll of it, figures and tables included: {results / 'report' / 'index.html'}"
+    return f"{found}\nAll results: {results / 'report' / 'index.html'}"
 
 
 if __name__ == "__main__":

@@ -30,20 +30,20 @@ MEANING = {
 WRONG = (Verdict.CORRECTED, Verdict.REFUTED)
 
 
-def verdict(checks: Sequence[Check], mendable: bool = True) -> Verdict:
+def verdict(checks: Sequence[Check], correctable: bool = True) -> Verdict:
     """Verdict on a claim from its checks.
 
     Checks that need no data or use the paper's data decide. Without such checks, those on other
     real data decide whether the claim holds in shape. Checks on generated data never decide, and
-    with a check that is not a finite number the claim is `NOT_RUN`. `mendable` is false if the
+    with a check that is not a finite number the claim is `NOT_RUN`. `correctable` is false if the
     checks of the corrected form test the opposite of the claim: it is then refuted, not corrected.
     """
     decisive = [check for check in checks if check.data in ("none", "published")]
     if decisive:
-        return _decided(decisive, mendable)
+        return _decided(decisive, correctable)
     in_shape = [check for check in checks if check.data == "other"]
     if in_shape:
-        decided = _decided(in_shape, mendable)
+        decided = _decided(in_shape, correctable)
         return _IN_SHAPE.get(decided, Verdict.OTHERWISE)
     return Verdict.NOT_RUN
 
@@ -51,15 +51,15 @@ def verdict(checks: Sequence[Check], mendable: bool = True) -> Verdict:
 _IN_SHAPE = {Verdict.REPRODUCED: Verdict.IN_SHAPE, Verdict.NOT_RUN: Verdict.NOT_RUN}
 
 
-def _decided(checks: Sequence[Check], mendable: bool) -> Verdict:
+def _decided(checks: Sequence[Check], correctable: bool) -> Verdict:
     if not all(check.known for check in checks):
         return Verdict.NOT_RUN
     printed = [check.holds for check in checks if check.form == PRINTED]
     corrected = [check.holds for check in checks if check.form == CORRECTED]
     if printed and all(printed):
         return Verdict.REPRODUCED
-    mended = mendable and bool(corrected) and all(corrected)
-    return Verdict.CORRECTED if mended else Verdict.REFUTED
+    is_corrected = correctable and bool(corrected) and all(corrected)
+    return Verdict.CORRECTED if is_corrected else Verdict.REFUTED
 
 
 def strictness(check: Check) -> float:

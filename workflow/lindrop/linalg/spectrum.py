@@ -10,6 +10,7 @@ import scipy.linalg as sl
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.reporting import logger
 from lindrop.linalg.blas import product, product_into
+from lindrop.linalg.packed import PackedGram
 
 DENSE = 2000  # up to this size, the matrix is decomposed fully
 BLOCK = 128  # vectors that a Krylov step adds
@@ -103,3 +104,25 @@ def _orthonormal(rows: Matrix, against: Matrix, rng: np.random.Generator) -> Mat
         lost = np.flatnonzero(left < 100 * np.finfo(rows.dtype).eps)
         rows[lost] = rng.standard_normal((len(lost), rows.shape[1])) / np.sqrt(rows.shape[1])
     return rows
+
+
+def regularised_spectrum(
+    gram: PackedGram, penalty: Vector, rank: int, seed: int
+) -> tuple[Vector, Matrix]:
+    """Eigenvalues and eigenvectors of G C G = G - Λ̃ + Λ̃ C Λ̃, the `rank` largest.
+
+    The minimum of row 3 of Table 1 is tr(G) minus the sum of these eigenvalues.
+    """
+    scale = penalty.astype(gram.dtype)[:, None]
+
+    def times(y: Matrix) -> Matrix:
+        product = gram.gram_times(y)
+        product -= scale * (y - gram.inverse_times(scale * y))
+        return product
+
+    return top_eigenpairs(times, len(gram), rank, gram.dtype, seed)
+
+
+def ridge_regression(gram: PackedGram, penalty: Vector, y: Matrix) -> Matrix:
+    """C G Y = Y - C Λ̃ Y, the ridge regression of X Y on X with the penalty Λ̃."""
+    return y - gram.inverse_times(penalty.astype(gram.dtype)[:, None] * y)

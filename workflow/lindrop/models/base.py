@@ -186,3 +186,12 @@ def dropout_penalty(gram_diagonal: Vector, p: float, ridge: float) -> Vector:
     if not (0.0 <= p < 1.0 and ridge >= 0.0):
         raise UserError(f"p = {p} and λ = {ridge}: p must be from 0 to below 1, λ at least 0")
     return gram_diagonal * (p / (1.0 - p)) + ridge
+
+
+def dropped(x: sp.csr_array, p: float, rng: np.random.Generator) -> sp.csr_array:
+    """X with every entry set to zero with probability p and scaled by 1/(1 - p) otherwise."""
+    kept = rng.random(x.nnz, dtype=np.float32) >= p
+    z = x.copy()
+    z.data *= kept / np.float32(1 - p)
+    z.eliminate_zeros()
+    return z

@@ -3,7 +3,7 @@
 A model is one module with its fit, and one row here. The module is imported when the model is first
 fitted: reading the catalogue needs neither compiled code nor PyTorch, and a change of one model's
 module or row concerns no other model (workflow/rules/lineage.smk). The options of a row are what
-the configuration accepts under `models` (lindrop.workflow.schema).
+the configuration accepts under `models` (lindrop.configuration.schema).
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CATALOGUE: Mapping[str, Entry] = {
     "popularity": Entry(
         "popularity",
-        "popularity:fit_popularity",
+        "closed_form:fit_popularity",
         "Items ranked by their number of training users.",
         matrices=0,
     ),
@@ -91,7 +91,7 @@ CATALOGUE: Mapping[str, Entry] = {
     ),
     "slim": Entry(
         "SLIM",
-        "slim.fit:fit_slim",
+        "slim:fit_slim",
         "SLIM, a sparse item-item matrix, a baseline in Table 1 of Steck 2020.",
         {
             "l1": Option(
@@ -122,7 +122,7 @@ CATALOGUE: Mapping[str, Entry] = {
     ),
     "wmf": Entry(
         "WMF",
-        "wmf.fit:fit_wmf",
+        "wmf:fit_wmf",
         "WMF, weighted matrix factorisation, a baseline in Table 1 of Steck 2020.",
         {
             "factors": Option(
@@ -149,7 +149,7 @@ CATALOGUE: Mapping[str, Entry] = {
     ),
     "cdae": Entry(
         "CDAE",
-        "torch.fit:fit_cdae",
+        "torch.cdae:fit_cdae",
         "CDAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The defaults "
         "are one point and a smaller network than published, which train in minutes on the demo "
         "dataset; `config/paper.yaml` has the published settings.",
@@ -167,7 +167,7 @@ CATALOGUE: Mapping[str, Entry] = {
     ),
     "mult_vae": Entry(
         "Mult-VAE",
-        "torch.fit:fit_mult_vae",
+        "torch.mult_vae:fit_mult_vae",
         "Mult-VAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The "
         "defaults train in minutes on the demo dataset; `config/paper.yaml` has the published "
         "settings.",
@@ -194,7 +194,7 @@ CATALOGUE: Mapping[str, Entry] = {
     ),
     "mult_dae": Entry(
         "Mult-DAE",
-        "torch.fit:fit_mult_dae",
+        "torch.mult_dae:fit_mult_dae",
         "Mult-DAE, a deep baseline in Table 1 of Steck 2020, trained by `make deep` only. The "
         "defaults train in minutes on the demo dataset; `config/paper.yaml` has the published "
         "settings.",

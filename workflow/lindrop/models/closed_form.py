@@ -1,12 +1,19 @@
-"""Rows 1 to 3 of Table 1 of Steck 2020: low-rank autoencoders solved by an eigenvalue problem."""
+"""Models with a closed form: popularity, and rows 1 to 3 of Table 1 of Steck 2020.
+
+Those rows are low-rank autoencoders, solved by an eigenvalue problem.
+"""
 
 import numpy as np
 
-from lindrop.base.arrays import Matrix, Vector
-from lindrop.linalg.packed import PackedGram
-from lindrop.linalg.spectrum import top_eigenpairs
-from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
+from lindrop.base.arrays import Vector
+from lindrop.linalg.spectrum import regularised_spectrum, ridge_regression
+from lindrop.models.base import Fit, LowRank, Popularity, Training, dropout_penalty
 from lindrop.models.precision import inverted
+
+
+def fit_popularity(data: Training) -> Fit:
+    """Fit that scores every item by its number of training users."""
+    return Fit(Popularity(data.gram_diagonal))
 
 
 def fit_weight_decay(data: Training, rank: int, ridge: float) -> Fit:
@@ -45,25 +52,3 @@ def fit_dropout_l2(data: Training, rank: int, p: float, ridge: float) -> Fit:
     gram = inverted(data, penalty, rank)
     _, vectors = regularised_spectrum(gram, penalty, rank, data.seed)
     return Fit(LowRank(ridge_regression(gram, penalty, vectors), vectors))
-
-
-def regularised_spectrum(
-    gram: PackedGram, penalty: Vector, rank: int, seed: int
-) -> tuple[Vector, Matrix]:
-    """Eigenvalues and eigenvectors of G C G = G - Λ̃ + Λ̃ C Λ̃, the `rank` largest.
-
-    The minimum of row 3 of Table 1 is tr(G) minus the sum of these eigenvalues.
-    """
-    scale = penalty.astype(gram.dtype)[:, None]
-
-    def times(y: Matrix) -> Matrix:
-        product = gram.gram_times(y)
-        product -= scale * (y - gram.inverse_times(scale * y))
-        return product
-
-    return top_eigenpairs(times, len(gram), rank, gram.dtype, seed)
-
-
-def ridge_regression(gram: PackedGram, penalty: Vector, y: Matrix) -> Matrix:
-    """C G Y = Y - C Λ̃ Y, the ridge regression of X Y on X with the penalty Λ̃."""
-    return y - gram.inverse_times(penalty.astype(gram.dtype)[:, None] * y)

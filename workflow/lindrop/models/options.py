@@ -79,7 +79,8 @@ HIDDEN = partial(
 )
 PATIENCE = partial(
     Option,
-    "Training stops after this many epochs without a better nDCG@100 of the validation users.",
+    "Training stops after this many epochs in which the metric used for tuning did not improve on "
+    "the validation users.",
     kind="integer",
     minimum=1,
 )

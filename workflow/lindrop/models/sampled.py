@@ -17,7 +17,7 @@ from numba import njit
 from lindrop.base.parallel import over_blocks
 from lindrop.base.reporting import Progress, logger
 from lindrop.linalg.kernels import sparse_times_dense
-from lindrop.models.base import Fit, LowRank, Training
+from lindrop.models.base import Fit, LowRank, Training, dropped
 
 Matrix = npt.NDArray[np.float32]
 
@@ -98,15 +98,6 @@ def fit_sampled(
         history.append({"epoch": epoch, "loss": loss, "lr": rate})
         progress.advance(1)
     return u, v, history
-
-
-def dropped(x: sp.csr_array, p: float, rng: np.random.Generator) -> sp.csr_array:
-    """X with every entry set to zero with probability p and scaled by 1/(1 - p) otherwise."""
-    kept = rng.random(x.nnz, dtype=np.float32) >= p
-    z = x.copy()
-    z.data *= kept / np.float32(1 - p)
-    z.eliminate_zeros()
-    return z
 
 
 def gradients(

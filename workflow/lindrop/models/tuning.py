@@ -16,9 +16,8 @@ from lindrop.base.stopwatch import Cost, Stopwatch
 from lindrop.models.base import Fit, LowRank, SparseItems, Training
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.entry import Entry
-from lindrop.models.ranks import rank_of_table, usable_ranks
 from lindrop.ranking.evaluation import evaluate, summary
-from lindrop.ranking.grids import Point, axes, grid, symbol
+from lindrop.ranking.grids import Point, axes, grid, rank_of_table, symbol, usable_ranks
 from lindrop.ranking.metrics import CRITERION, METRICS
 
 NOTHING = dict.fromkeys(METRICS, float("nan"))
@@ -116,8 +115,9 @@ def only_choice(options: Mapping[str, Any], ranks: Sequence[int]) -> pd.DataFram
 
 
 def choose(trials: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
-    """Table with the best point of each rank by nDCG@100; `edge` names axes on whose end it lies.
+    """Table with the best point of each rank by the metric `CRITERION`.
 
+    Its column `edge` names the axes of the grid on which a point has the smallest or largest value.
     Ranks at which no point gave a usable model are left out.
     """
     # the tables of several jobs were joined, so row numbers repeat

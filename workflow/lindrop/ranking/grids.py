@@ -1,8 +1,14 @@
-"""Grids of hyper-parameters, and their distribution over jobs; imported by the rules, too."""
+"""Grids of hyper-parameters, their distribution over jobs, and the ranks that a dataset allows.
+
+The rules import this module, too.
+"""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from lindrop.base.errors import UserError
+from lindrop.base.reporting import logger
 
 Point = dict[str, float]
 
@@ -29,3 +35,24 @@ def chunks(n_points: int, per_job: int) -> list[range]:
     """Indices of the grid points that each tuning job evaluates, `per_job` at most."""
     starts = range(0, n_points, per_job)
     return [range(start, min(start + per_job, n_points)) for start in starts]
+
+
+def usable_ranks(ranks: Sequence[int], items: int) -> list[int]:
+    """Distinct ranks below `items`, ascending; UserError if there is none.
+
+    `items` is the largest rank that the data can have: the number of items, or of users if smaller.
+    """
+    usable = sorted(rank for rank in set(ranks) if rank < items)
+    if not usable:
+        raise UserError(
+            f"the training data have rank {items} at most, and no configured rank is below "
+            "that: set a smaller `rank` or `ranks`"
+        )
+    if len(usable) < len(set(ranks)):
+        logger.info("ranks from %d on are left out: no more items or users", items)
+    return usable
+
+
+def rank_of_table(rank: int, usable: Sequence[int]) -> int:
+    """The configured rank if it is usable, else the largest usable rank."""
+    return rank if rank in usable else max(usable)

@@ -16,6 +16,7 @@ attributes  model (its name in the catalogue), parameters (JSON), converged, spl
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,19 @@ from lindrop.base.errors import UserError
 from lindrop.data.interactions import Ids
 from lindrop.linalg.kernels import Array
 from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
-from lindrop.models.torch.model import Perceptron
-from lindrop.models.wmf.factors import WeightedFactors
 from lindrop.ranking.evaluation import Model, top_items
 from lindrop.store.checks import ascending_in_rows, divides, within
 from lindrop.store.hdf5 import StoredFile, create_file, open_file, write_ids
 
 KIND = "model/1"
-PARTS: Mapping[type[Model], tuple[str, ...]] = {
-    FullRank: ("matrix",),
-    LowRank: ("encoder", "decoder"),
-    SparseItems: ("indptr", "indices", "data"),
-    WeightedFactors: ("item_factors", "alpha", "ridge"),
-    Popularity: ("counts",),
+# Datasets of the file by the name of the model's class. A class that belongs to one model alone is
+# imported when it is read: an import here would put its code into the hash of every model's jobs.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "FullRank": ("matrix",),
+    "LowRank": ("encoder", "decoder"),
+    "SparseItems": ("indptr", "indices", "data"),
+    "WeightedFactors": ("item_factors", "alpha", "ridge"),
+    "Popularity": ("counts",),
 }
 
 
@@ -106,9 +107,11 @@ def read_model(path: str | Path) -> SavedModel:
 
 def _parts(model: Model) -> dict[str, Array]:
     """Arrays and numbers that define a model, by their names in the file."""
-    if isinstance(model, Perceptron):
-        return model.parts()
-    return {part: np.asarray(getattr(model, part)) for part in PARTS[type(model)]}
+    name = type(model).__name__
+    if name == "Perceptron":
+        parts: dict[str, Array] = model.parts()  # type: ignore[attr-defined]
+        return parts
+    return {part: np.asarray(getattr(model, part)) for part in PARTS[name]}
 
 
 def _read_parts(file: StoredFile, items: int) -> Model:
@@ -139,14 +142,16 @@ def _read_sparse(file: StoredFile, items: int) -> SparseItems:
     return SparseItems(indptr, indices, data)
 
 
-def _read_factors(file: StoredFile, items: int) -> WeightedFactors:
+def _read_factors(file: StoredFile, items: int) -> Model:
     alpha, ridge = (file.array(name, "fiu", ())[()] for name in ("alpha", "ridge"))
     for value in (alpha, ridge):
         file.require(0 <= value < np.inf, "alpha or ridge is negative or not finite")
-    return WeightedFactors(file.finite("item_factors", (items, None)), alpha, ridge)
+    y = file.finite("item_factors", (items, None))
+    factors: Model = import_module("lindrop.models.wmf").WeightedFactors(y, alpha, ridge)
+    return factors
 
 
-def _read_perceptron(file: StoredFile, items: int) -> Perceptron:
+def _read_perceptron(file: StoredFile, items: int) -> Model:
     (layers,) = file.shape("tanh")
     parts = {
         "tanh": file.array("tanh", "b", (layers,)),
@@ -159,15 +164,16 @@ def _read_perceptron(file: StoredFile, items: int) -> Perceptron:
         inputs = weights.shape[1]
         parts[f"weights_{number}"] = weights
         parts[f"bias_{number}"] = file.finite(f"bias_{number}", (inputs,))
-    return Perceptron.of(parts)
+    perceptron: Model = import_module("lindrop.models.torch.model").Perceptron.of(parts)
+    return perceptron
 
 
-READERS: Mapping[type[Model], Callable[[StoredFile, int], Model]] = {
-    FullRank: lambda file, items: FullRank(file.finite("matrix", (items, items))),
-    LowRank: _read_low_rank,
-    SparseItems: _read_sparse,
-    WeightedFactors: _read_factors,
-    Popularity: lambda file, items: Popularity(file.finite("counts", (items,))),
+READERS: Mapping[str, Callable[[StoredFile, int], Model]] = {
+    "FullRank": lambda file, items: FullRank(file.finite("matrix", (items, items))),
+    "LowRank": _read_low_rank,
+    "SparseItems": _read_sparse,
+    "WeightedFactors": _read_factors,
+    "Popularity": lambda file, items: Popularity(file.finite("counts", (items,))),
 }
 
 

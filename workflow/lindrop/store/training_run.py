@@ -50,7 +50,7 @@ def resumed(path: str | Path, source: Mapping[str, Any]) -> Run | None:
         return None
     run, of = read_run(path)
     if of != source:
-        logger.info("%s: of another training, begun anew", path)
+        logger.info("%s: belongs to another training; starting over", path)
         return None
     logger.info("%s: %d epochs are done", path, run.epoch)
     return run

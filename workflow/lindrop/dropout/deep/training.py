@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lindrop.base import checkpoints
 from lindrop.base.arrays import Matrix
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, logger
-from lindrop.dropout.deep import checkpoints
 from lindrop.dropout.samplers import Scheme
 from lindrop.dropout.structured import objective
 

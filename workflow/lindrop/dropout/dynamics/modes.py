@@ -5,6 +5,10 @@ mode independently, with the loss ℓ = [λ(1 − w₂w₁)² + ε(w₂w₁)² +
 only (ε > 0) it is a denoising autoencoder (DAE), with weight decay only (γ > 0) a weight-decayed
 one (WDAE), with neither a plain one (AE). Here τ = 1: a time t is t/τ = αt/N of the paper, and a
 rate is its α/N.
+
+The inverses of the curvatures are the rates α/N of gradient descent (supplement D). On a balanced
+path, w₁ = w₂ = √w, the eigenvalues of the Hessian are 3(λ + ε)w + Nγ − λ along the path and
+λ + Nγ − (λ + ε)w across it.
 """
 
 from typing import NamedTuple
@@ -62,3 +66,24 @@ def hessian(mode: Mode, w1: float, w2: float) -> Matrix:
             [across, mode.pull * w1**2 + mode.decay],
         ]
     )
+
+
+def curvature_printed(mode: Mode) -> float:
+    """Curvature along the path at w = 1, as printed: 2λ + 3ε for a DAE, 2λ + Nγ for a WDAE (E22).
+
+    Only a plain autoencoder reaches w = 1; with noise or weight decay, paths end at w* < 1.
+    """
+    return 2 * mode.lam + 3 * mode.eps + mode.decay
+
+
+def curvature_of_path(mode: Mode) -> float:
+    """Largest curvature along the path, at its end w*: 2λ for a DAE, 2(λ − Nγ) for a WDAE."""
+    return 2 * (mode.lam - mode.decay)
+
+
+def largest_curvature(mode: Mode) -> float:
+    """Largest curvature in any direction on the path up to w*.
+
+    Across the path it is largest at the start, with λ + Nγ.
+    """
+    return max(curvature_of_path(mode), mode.lam + mode.decay)

@@ -7,8 +7,8 @@ import numpy as np
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import logger
+from lindrop.linalg.spectrum import regularised_spectrum, ridge_regression
 from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
-from lindrop.models.closed_form import regularised_spectrum, ridge_regression
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.als import ExactEncoder
 from lindrop.models.edlae.objective import Problem

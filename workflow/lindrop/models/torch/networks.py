@@ -1,24 +1,25 @@
-"""Networks: Mult-VAE and Mult-DAE of Liang 2018, and CDAE of Wu 2016 as Liang 2018 trained it."""
+"""Layers, base class and loss that the networks share: Mult-VAE, Mult-DAE and CDAE.
 
+All random numbers, including the initial weights, are drawn by NumPy.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding_bag
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.linalg.kernels import Array
-from lindrop.models.sampled import dropped
-from lindrop.models.torch.layers import Generator, Stack, copied, glorot
-from lindrop.models.torch.losses import (
-    kl_divergence,
-    logistic,
-    multinomial,
-    sampled_zeros,
-    square,
-)
-from lindrop.models.torch.model import Perceptron, normalised
+from lindrop.models.torch.model import Perceptron
+
+BIAS_DEVIATION = 1e-3  # standard deviation of the initial biases, as published
+
+Generator = np.random.Generator
 
 
 class Batch(NamedTuple):
@@ -54,141 +55,82 @@ class Autoencoder(nn.Module):
             return scores
 
 
-class MultDae(Autoencoder):
-    """Mult-DAE (Liang 2018): items → (hidden →) latent (→ hidden) → items, with tanh in between.
+class Dense(nn.Module):
+    """Layer h W + b, which accepts a dense or a sparse h."""
 
-    `hidden` is 0 for no layer but the latent one, as in the published code for MovieLens 20M.
-    `decay` is the factor of the sum of all squared weights in the loss.
-    """
-
-    def __init__(
-        self, items: int, rng: Generator, latent: int, hidden: int, p: float, decay: float
-    ):
+    def __init__(self, inputs: int, outputs: int, rng: Generator):
         super().__init__()
-        widths = [items, *([hidden] if hidden else []), latent]
-        self.stack = Stack([*widths, *widths[-2::-1]], rng)
-        self.p, self.decay = p, decay
+        self.weights = glorot(inputs, outputs, rng)
+        bias = rng.normal(0, BIAS_DEVIATION, outputs).astype(np.float32)
+        self.bias = nn.Parameter(torch.from_numpy(bias))
 
-    def loss(self, batch: Batch, rng: Generator) -> Tensor:
-        logits = self.stack(dropped(normalised(batch.x), self.p, rng))
-        return multinomial(logits, batch.x) + self.decay * self.stack.squares()
-
-    def logits(self, x: sp.csr_array) -> Tensor:
-        logits: Tensor = self.stack(normalised(x))
-        return logits
-
-    def perceptron(self) -> Perceptron:
-        arrays = self.stack.arrays()
-        return _perceptron(arrays, [True] * (len(arrays) - 1) + [False], is_normalised=True)
+    def forward(self, h: Tensor | sp.csr_array) -> Tensor:
+        """h W + b, rows of h × outputs; a sparse h reads only the rows of W at its entries."""
+        if isinstance(h, Tensor):
+            return h @ self.weights + self.bias
+        columns, starts = (torch.from_numpy(a.astype(np.int64)) for a in (h.indices, h.indptr[:-1]))
+        values = torch.from_numpy(h.data)
+        rows = embedding_bag(columns, self.weights, starts, mode="sum", per_sample_weights=values)
+        return rows + self.bias
 
 
-class MultVae(Autoencoder):
-    """Mult-VAE (Liang 2018): an encoder gives the moments of a Gaussian, a decoder the logits.
+class Stack(nn.Module):
+    """Dense layers of the given widths (inputs first), with tanh after every one but the last."""
 
-    The weight of the KL divergence grows linearly to `beta` (Liang 2018, Section 2.2.2). Logits of
-    held-out users are decoded from the mean, which has no activation.
-    """
-
-    def __init__(
-        self,
-        items: int,
-        rng: Generator,
-        latent: int,
-        hidden: int,
-        p: float,
-        decay: float,
-        beta: float,
-        anneal_steps: int,
-    ):
+    def __init__(self, widths: Sequence[int], rng: Generator):
         super().__init__()
-        inner = [hidden] if hidden else []
-        self.encoder = Stack([items, *inner, 2 * latent], rng)
-        self.decoder = Stack([latent, *inner, items], rng)
-        self.p, self.decay, self.latent = p, decay, latent
-        self.beta, self.anneal_steps = beta, anneal_steps
+        layers = [Dense(*ends, rng) for ends in pairwise(widths)]
+        self.layers: Sequence[Dense] = nn.ModuleList(layers)  # type: ignore[assignment]
 
-    def loss(self, batch: Batch, rng: Generator) -> Tensor:
-        mean, log_variance = self._moments(dropped(normalised(batch.x), self.p, rng))
-        noise = torch.from_numpy(rng.standard_normal(mean.shape, np.float32))
-        logits = self.decoder(mean + noise * (log_variance / 2).exp())
-        divergence = kl_divergence(mean, log_variance)
-        weight = annealed(batch.updates, self.anneal_steps, self.beta)
-        penalty = self.decay * (self.encoder.squares() + self.decoder.squares())
-        return multinomial(logits, batch.x) + weight * divergence + penalty
+    def forward(self, h: Tensor | sp.csr_array) -> Tensor:
+        """Output of the last layer, rows of h × last width."""
+        *inner, last = self.layers
+        for layer in inner:
+            h = layer(h).tanh()
+        result: Tensor = last(h)
+        return result
 
-    def logits(self, x: sp.csr_array) -> Tensor:
-        mean, _ = self._moments(normalised(x))
-        logits: Tensor = self.decoder(mean)
-        return logits
+    def squares(self) -> Tensor:
+        """Sum of all squared weights, without the biases."""
+        return torch.stack([(layer.weights**2).sum() for layer in self.layers]).sum()
 
-    def perceptron(self) -> Perceptron:
-        *first, (weights, bias) = self.encoder.arrays()
-        mean = np.ascontiguousarray(weights[:, : self.latent]), bias[: self.latent]
-        inner = [True] * len(first) + [False]
-        return _perceptron(
-            [*first, mean, *self.decoder.arrays()], inner + inner, is_normalised=True
-        )
-
-    def _moments(self, x: sp.csr_array) -> tuple[Tensor, Tensor]:
-        both = self.encoder(x)
-        return both[:, : self.latent], both[:, self.latent :]
+    def arrays(self) -> list[tuple[Matrix, Vector]]:
+        """Copies of the weights and biases of every layer, which later training does not change."""
+        return [(copied(layer.weights), copied(layer.bias)) for layer in self.layers]
 
 
-class Cdae(Autoencoder):
-    """CDAE (Wu 2016): items and a vector per training user → latent with tanh → items.
-
-    Held-out users have no vector and get the mean of all vectors. Only the sum of the bias and a
-    vector matters, so a constant can move from the bias to all vectors without any change for
-    training users. With the mean, held-out users do not change either; with a zero vector they
-    would. At an optimum the two are the same: the bias has no penalty, so the mean is 0.
-
-    `decay` is the factor of the squared weights and of the batch's squared vectors in the loss.
-    """
-
-    def __init__(
-        self,
-        items: int,
-        rng: Generator,
-        users: int,
-        latent: int,
-        p: float,
-        decay: float,
-        negatives: float,
-        cost: str,
-    ):
-        super().__init__()
-        self.encoder, self.decoder = Stack([items, latent], rng), Stack([latent, items], rng)
-        self.vectors = glorot(users, latent, rng)
-        self.p, self.decay, self.negatives = p, decay, negatives
-        self.cost = {"square": square, "logistic": logistic}[cost]
-
-    def loss(self, batch: Batch, rng: Generator) -> Tensor:
-        vectors = self.vectors[torch.from_numpy(batch.users)]
-        logits = self._decoded(dropped(batch.x.astype(np.float32), self.p, rng), vectors)
-        cost = self.cost(logits, batch.x, sampled_zeros(batch.x, self.negatives))
-        penalty = self.encoder.squares() + self.decoder.squares() + (vectors**2).sum()
-        return cost + self.decay * penalty
-
-    def logits(self, x: sp.csr_array) -> Tensor:
-        return self._decoded(x, self.vectors.mean(0))
-
-    def perceptron(self) -> Perceptron:
-        (weights, bias), last = *self.encoder.arrays(), *self.decoder.arrays()
-        first = weights, bias + copied(self.vectors.mean(0))
-        return _perceptron([first, last], [True, False], is_normalised=False)
-
-    def _decoded(self, x: sp.csr_array, vectors: Tensor) -> Tensor:
-        logits: Tensor = self.decoder((self.encoder(x) + vectors).tanh())
-        return logits
+def glorot(inputs: int, outputs: int, rng: Generator) -> nn.Parameter:
+    """Initial weights (inputs × outputs), uniform in ±√(6 / (inputs + outputs)) (Glorot 2010)."""
+    limit = np.sqrt(6 / (inputs + outputs))
+    values = rng.uniform(-limit, limit, (inputs, outputs)).astype(np.float32)
+    return nn.Parameter(torch.from_numpy(values))
 
 
-def annealed(updates: int, steps: int, cap: float) -> float:
-    """Weight of the KL divergence: `updates / steps`, at most `cap`; `cap` if `steps` is 0."""
-    return min(cap, updates / steps) if steps else cap
+def copied(parameter: Tensor) -> Matrix:
+    """NumPy copy of a tensor, which later training does not change."""
+    return np.array(parameter.detach().numpy())
 
 
-def _perceptron(
+def perceptron(
     arrays: list[tuple[Matrix, Vector]], tanh: list[bool], *, is_normalised: bool
 ) -> Perceptron:
+    """Perceptron of the given layers, each with its weights, its bias and whether tanh follows."""
     weights, biases = zip(*arrays, strict=True)
     return Perceptron(weights, biases, tuple(tanh), is_normalised)
+
+
+def multinomial(logits: Tensor, x: sp.csr_array) -> Tensor:
+    """Multinomial loss per user, -Σ x log softmax(logits) (Liang 2018, Eq. 2).
+
+    Computed as Σ x (log Σ exp(logits) - logits).
+    """
+    users, items, values = entries(x)
+    surprise = torch.logsumexp(logits, 1)[users] - logits[users, items]
+    return (values * surprise).sum() / len(logits)
+
+
+def entries(x: sp.csr_array) -> tuple[Tensor, Tensor, Tensor]:
+    """Row, column and value of every entry of X, as three tensors."""
+    users = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    values = torch.from_numpy(x.data.astype(np.float32, copy=False))
+    return torch.from_numpy(users), torch.from_numpy(x.indices.astype(np.int64)), values

@@ -1,8 +1,8 @@
-"""Training by Adam on batches of users, which returns the epoch with the best validation nDCG@100.
+"""Training by Adam on batches of users, which returns the epoch with the best validation metric.
 
-As in Liang 2018, every epoch takes all users in a new order, then measures nDCG@100 on the
-validation users; the best network is kept. Training ends after `patience` epochs without
-improvement.
+The metric is `CRITERION`, by default nDCG@100. As in Liang 2018, every epoch takes all users in a
+new order, then measures the metric on the validation users; the best network is kept. Training
+ends after `patience` epochs without improvement.
 """
 
 import math
@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from lindrop.base import checkpoints
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.base.stopwatch import Cost, peak_bytes
-from lindrop.dropout.deep import checkpoints
 from lindrop.models.base import Validation
 from lindrop.models.torch.model import Perceptron
 from lindrop.models.torch.networks import Autoencoder, Batch

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Data, Form, equal
+from lindrop.claims.checks import CORRECTED, PRINTED, STANDARD_ERRORS, Check, Data, Form, equal
 from lindrop.dropout.samplers import Scheme, dropconnect_noise
 from lindrop.dropout.structured import (
     dropconnect_regulariser,
@@ -36,8 +36,6 @@ FAINT: dict[str, Any] = {"lw": 0.4, "alpha": 0.6}
 
 Run = tuple[Noise, Measure]  # how masks are drawn, and what is measured
 Runs = Callable[[float], dict[str, Run]]  # the runs at θ, by name of the scheme
-
-STANDARD_ERRORS = 5
 
 
 def problem_of(seed: int, *, correlated: bool = False) -> Problem:

@@ -31,7 +31,6 @@ TABLE: Mapping[str, Row] = {  # rows of the paper's table in its order, then ful
     "popularity": Row("floor"),
 }
 DEEP = TORCH  # models that only `make deep` fits
-BASELINES = [model for model in TABLE if model not in DEEP]
 
 # each curve of Figure 1 (left) with the full-rank model at its end
 CURVES = {

@@ -53,13 +53,6 @@ def correlated_sample(rows: int, items: int, rng: np.random.Generator) -> Matrix
     return np.asarray(noisy > np.linspace(0.2, 1.2, items), dtype=float)
 
 
-def sampled_minimisers(
-    x: Matrix, a: float, b: float, p: float, epochs: Sequence[int], rng: np.random.Generator
-) -> Matrix:
-    """B^(EDLAE) of Eq. 1 and 2 after each number of epochs of one series of masks."""
-    return np.stack([minimiser(m, a, b, p) for m in sampled_moments(x, p, epochs, rng)])
-
-
 def sampled_moments(
     x: Matrix, p: float, epochs: Sequence[int], rng: np.random.Generator
 ) -> Iterator[Moments]:

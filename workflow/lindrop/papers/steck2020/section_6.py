@@ -8,7 +8,6 @@ import pandas as pd
 
 from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.checks import Check, at_least, equal
-from lindrop.models.ranks import rank_of_table
 from lindrop.models.tuning import Tested
 from lindrop.papers.steck2020.datasets import (
     Dataset,
@@ -21,7 +20,8 @@ from lindrop.papers.steck2020.figures.fig1_left import rank_checks
 from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
-from lindrop.ranking.metrics import CRITERION
+from lindrop.ranking.grids import rank_of_table
+from lindrop.ranking.metrics import CRITERION, METRICS
 from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_facts, read_split_matrix
 
@@ -31,8 +31,9 @@ HUGE, LARGE, SIGNIFICANT = 5, 3, 2
 AGREEING = 0.006  # largest difference between rows 3 and 4 as printed
 ROUNDING = 0.0005  # largest rounding error of a printed number
 ERROR = 0.001  # tolerance of printed standard errors: rounded, one for all three metrics
-# largest shortfall in nDCG@100 from the best deep model that counts as competitive
+# largest shortfall in the metric from the best deep model that counts as competitive
 COMPETITIVE = 0.01
+METRIC = METRICS[CRITERION].title
 
 
 def checks(
@@ -112,8 +113,8 @@ def table1_checks(
 def _values(dataset: Dataset, rows: pd.DataFrame, stderr: float | None) -> list[Check]:
     """Checks of the order of rows 1 to 5, and of printed numbers where comparable."""
     name, check = dataset.name, partial(equal, data=dataset.data)
-    ordered = _ndcg(rows)[["weight_decay", "product_l2", "dropout_l2", "edlae"]]
-    what = f"{name}: least gain in nDCG@100 from row 1 to 2, 2 to 3, 3 to 5"
+    ordered = _scores(rows)[["weight_decay", "product_l2", "dropout_l2", "edlae"]]
+    what = f"{name}: least gain in {METRIC} from row 1 to 2, 2 to 3, 3 to 5"
     order = at_least("table1", what, ordered.diff().min(), 0, data=dataset.data)
     if stderr is None:
         return [order, dataset.incomparable("table1_errors")]
@@ -130,12 +131,12 @@ def _values(dataset: Dataset, rows: pd.DataFrame, stderr: float | None) -> list[
 
 def _regularisers(dataset: Dataset, rows: pd.DataFrame) -> list[Check]:
     """Checks of gains between rows 1 to 4, in standard errors of a mean over users."""
-    ndcg, error = _ndcg(rows), rows["stderr"].xs(CRITERION, level="metric").max()
-    decay, product, dropout = (ndcg[model] for model in ROWS[:3])
-    lead = ndcg.drop("weight_decay").min() - decay
+    score, error = _scores(rows), rows["stderr"].xs(CRITERION, level="metric").max()
+    decay, product, dropout = (score[model] for model in ROWS[:3])
+    lead = score.drop("weight_decay").min() - decay
     means = rows["mean"].unstack().loc[ROWS].to_numpy(float)
     apart = abs(means[2] - means[3]).max()
-    gain = f"{dataset.name}: gain in nDCG@100, in standard errors, of"
+    gain = f"{dataset.name}: gain in {METRIC}, in standard errors, of"
     differ = f"{dataset.name}: largest difference of rows 3 and 4"
     more = partial(at_least, data=dataset.data)
     return [
@@ -158,7 +159,7 @@ def _emphasis(dataset: Dataset, tested: Mapping[str, Tested]) -> list[Check]:
         significance = (gains["mean"] / gains["stderr"])[CRITERION]
         check = partial(at_least, "table1_row_5", data=dataset.data)
         checks += [
-            check(f"{what} in nDCG@100, in paired standard errors", significance, SIGNIFICANT),
+            check(f"{what} in {METRIC}, in paired standard errors", significance, SIGNIFICANT),
             check(f"{what}, least of the three metrics", gains["mean"].min(), 0),
         ]
     return checks
@@ -170,12 +171,12 @@ def _deep_models(dataset: Dataset, lines: pd.DataFrame, rows: pd.DataFrame) -> l
     deep = lines.loc[lines.index.isin(DEEP, level="model"), "paper"].dropna()
     if deep.empty:
         return [dataset.incomparable(claim) for claim in claims]
-    ours, best = _ndcg(rows), deep.xs(CRITERION, level="metric").max()
+    ours, best = _scores(rows), deep.xs(CRITERION, level="metric").max()
     lead = ours["edlae"] - best
     substantial = ours.max() - ours.min() - abs(lead)
     what = (
-        f"{dataset.name}: nDCG@100 of row 5 less that of the best deep model",
-        f"{dataset.name}: range of nDCG@100 over rows 1 to 5 less the size of that difference",
+        f"{dataset.name}: {METRIC} of row 5 less that of the best deep model",
+        f"{dataset.name}: range of {METRIC} over rows 1 to 5 less the size of that difference",
     )
     return [
         at_least(claims[0], what[0], lead, -COMPETITIVE, data=dataset.data),
@@ -183,6 +184,6 @@ def _deep_models(dataset: Dataset, lines: pd.DataFrame, rows: pd.DataFrame) -> l
     ]
 
 
-def _ndcg(rows: pd.DataFrame) -> pd.Series:
-    """nDCG@100 of rows 1 to 5."""
+def _scores(rows: pd.DataFrame) -> pd.Series:
+    """The metric `CRITERION` of rows 1 to 5."""
     return rows["mean"].xs(CRITERION, level="metric")[ROWS]

@@ -129,7 +129,7 @@ def _variances(curves: pd.DataFrame) -> dict[float, pd.DataFrame]:
 
 
 def _monotone_checks(at: str, curves: pd.DataFrame) -> Iterator[Check]:
-    """Checks of the fall of the variance: not at every step, but over all of them."""
+    """Checks that the variance falls: at every step as printed, from start to end as corrected."""
     rise = max(largest_rise(variance) for variance in _variances(curves).values())
     what = f"{at}: largest rise of the variance over its least before, noise excluded"
     yield at_most("section_6_monotone", what, rise, 1)

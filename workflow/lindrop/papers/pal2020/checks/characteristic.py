@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from lindrop.claims.checks import Check, equal
+from lindrop.claims.checks import STANDARD_ERRORS, Check, equal
 from lindrop.dropout.samplers import gaussian_noise, overlapping_dropblock, seed_keep_of
 from lindrop.dropout.structured import loss, objective
 from lindrop.papers.pal2020.small_net import KEEP, Net, agree, every_mask, mean_loss, small_net
@@ -14,7 +14,6 @@ from lindrop.papers.pal2020.synthetic import Noise, synthetic
 CLAIM = "section_3_characteristic"
 NODES, BLOCK = 6, 2
 DRAWS, DRAWS_AT_ONCE = 1000, 100
-STANDARD_ERRORS = 5
 
 
 def checks(seed: int) -> list[Check]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal
+from lindrop.claims.checks import CORRECTED, PRINTED, STANDARD_ERRORS, Check, Form, equal
 from lindrop.dropout.dynamics.loss import expected_loss, loss
 from lindrop.papers.pretorius2018 import as_printed
 
@@ -19,7 +19,6 @@ LOSS = "section_a_loss"
 INPUTS, HIDDEN, SAMPLES = 5, 3, 7
 DEVIATION = 0.7  # standard deviation s of the noise
 DRAWS = 20_000
-STANDARD_ERRORS = 5
 ROUNDING = 1e-12  # relative tolerance for rounding errors
 
 

@@ -1,6 +1,6 @@
 """Pretorius 2018, Section D: the Hessian of a mode, and optimal learning rates (E21, E22).
 
-The optimal rates are computed in `lindrop.dropout.dynamics.rates`.
+The optimal rates are computed in `lindrop.dropout.dynamics.modes`.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,10 +10,12 @@ import numpy as np
 from lindrop.base.arrays import Vector
 from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_most, equal
 from lindrop.dropout.dynamics.descent import steps_to_learn
-from lindrop.dropout.dynamics.modes import Mode, equivalents, hessian
-from lindrop.dropout.dynamics.rates import (
+from lindrop.dropout.dynamics.modes import (
+    Mode,
     curvature_of_path,
     curvature_printed,
+    equivalents,
+    hessian,
     largest_curvature,
 )
 from lindrop.dropout.dynamics.trajectories import trajectory

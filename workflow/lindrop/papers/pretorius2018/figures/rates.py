@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 
 from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_least, at_most, equal
 from lindrop.dropout.dynamics.descent import steps_to_learn
-from lindrop.dropout.dynamics.modes import Mode, equivalents
-from lindrop.dropout.dynamics.rates import (
+from lindrop.dropout.dynamics.modes import (
+    Mode,
     curvature_of_path,
     curvature_printed,
+    equivalents,
     largest_curvature,
 )
 from lindrop.output.figures import page

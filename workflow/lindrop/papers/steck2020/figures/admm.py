@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from lindrop.base.arrays import Matrix
 from lindrop.base.errors import UserError
 from lindrop.linalg.packed import PackedGram
+from lindrop.linalg.spectrum import regularised_spectrum, ridge_regression
 from lindrop.models.base import dropout_penalty
-from lindrop.models.closed_form import regularised_spectrum, ridge_regression
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.als import ExactEncoder
 from lindrop.models.edlae.as_published import notebook_admm, notebook_start, printed_admm

@@ -88,11 +88,11 @@ def _blocks(total: int, bytes_each: int) -> list[tuple[int, int]]:
 def gauges(
     saved: SavedModel, read_gram: Callable[[], Matrix], zero_diagonal: bool
 ) -> dict[str, LowRank]:
-    """One UV' in two gauges: as the alternating updates end, and balanced.
+    """Two pairs U, V of the same product: as the alternating updates end, and balanced.
 
-    The first depends on the start of the updates. They are the published ones from the notebook's
-    random start if there are few enough items and the updates do not break down, which they do if
-    the data have less rank than the model.
+    The first pair depends on the start of the updates. They are the published updates from the
+    notebook's random start if there are few enough items and the updates do not break down, which
+    they do if the data have less rank than the model.
     """
     model, name = saved.fit.model, SOLVER
     assert isinstance(model, LowRank)

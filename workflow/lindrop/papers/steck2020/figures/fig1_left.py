@@ -18,7 +18,7 @@ from lindrop.papers.steck2020.datasets import Dataset
 from lindrop.papers.steck2020.models import CURVES
 from lindrop.papers.steck2020.tables.table1 import parameters_text
 from lindrop.ranking.evaluation import summary
-from lindrop.ranking.metrics import CRITERION
+from lindrop.ranking.metrics import CRITERION, METRICS
 from lindrop.store.metrics import read_metrics
 
 PER_ROW = 3  # panels in a row
@@ -26,7 +26,7 @@ EDLAE, CONSTRAINED, FREE = "edlae", "zero_diagonal_l2", "product_l2"
 LARGE_RANK = 1_000  # the rank that the text calls large
 NETFLIX_CROSSING = 100  # the text says "about 100"
 SIGNIFICANT = 2  # standard errors of a significant difference
-NEARLY, LOW = 0.98, 0.9  # ratios of nDCG@100 read as "nearly the same" and "low"
+NEARLY, LOW = 0.98, 0.9  # ratios of the metric read as "nearly the same" and "low"
 SMALL_RANK = 0.1  # share of the full rank that is "small"; the paper's is 100 of 17,769
 BLUE, _, GREEN, _, _, _, BLACK = COLOURS
 
@@ -93,7 +93,7 @@ def draw(data: pd.DataFrame) -> Figure:
     for axis in axes[len(datasets) :]:
         axis.set_axis_off()
     for axis in axes[::columns]:
-        axis.set_ylabel("nDCG@100")
+        axis.set_ylabel(METRICS[CRITERION].title)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3 if columns > 1 else 2)
     return figure
@@ -201,7 +201,7 @@ def _large_ranks(dataset: Dataset, curves: Curves) -> list[Check]:
 
 def _small_ranks(dataset: Dataset, curves: Curves) -> list[Check]:
     best, constrained, free = curves.edlae[0], curves.constrained[0], curves.free[0]
-    what = f"{dataset.name}, rank {curves.ranks[0]}: nDCG@100 of"
+    what = f"{dataset.name}, rank {curves.ranks[0]}: {METRICS[CRITERION].title} of"
     small = partial(at_least, "fig1_small_ranks", data=dataset.data)
     low = partial(at_most, "fig1_capacity", data=dataset.data)
     return [

@@ -13,10 +13,10 @@ from lindrop.base.stopwatch import Cost
 from lindrop.base.yaml_files import read_yaml
 from lindrop.data.provenance import comparable
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.models.ranks import rank_of_table
 from lindrop.models.tuning import Tested
 from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.evaluation import paired, summary
+from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import CRITERION, METRICS
 from lindrop.store.metrics import read_metrics, read_state
 from lindrop.store.split import read_split_facts

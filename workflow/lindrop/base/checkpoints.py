@@ -35,6 +35,6 @@ def load(path: Path, source: Mapping[str, Any]) -> State | None:
     except Exception as error:  # a damaged pickle can raise anything
         raise UserError(f"{path}: not a whole checkpoint; delete it and run again") from error
     if of != json.dumps(source):
-        logger.info("%s: of another training, begun anew", path)
+        logger.info("%s: belongs to another training; starting over", path)
         return None
     return state

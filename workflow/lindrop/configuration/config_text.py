@@ -1,8 +1,9 @@
 """Check the text of a configuration for what is lost once YAML has been read.
 
 YAML readers keep the last of two equal keys, read the name `010` as the number 8, and follow
-aliases that multiply or contain themselves. `python -m lindrop.workflow.config_text FILE` checks a
-file before Snakemake reads it; this module imports nothing heavy, since every start does so.
+aliases that multiply or contain themselves. `python -m lindrop.configuration.config_text FILE`
+checks a file before Snakemake reads it; this module imports nothing heavy, since every start does
+so.
 """
 
 import json

@@ -11,8 +11,8 @@ from typing import Any
 
 from lindrop.base.errors import UserError
 from lindrop.base.schemas import Validator
+from lindrop.configuration.config_text import DEEPEST, MOST_ENTRIES
 from lindrop.data.synthetic.recipe import recipe_of
-from lindrop.workflow.config_text import DEEPEST, MOST_ENTRIES
 
 Schema = dict[str, Any]
 

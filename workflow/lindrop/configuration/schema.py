@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from lindrop.base.yaml_files import read_yaml
+from lindrop.configuration.config import Schema
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.options import schema
-from lindrop.workflow.config import Schema
 
 FILE = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from lindrop.papers.catalogue import PAPERS
-from lindrop.workflow.config import Schema, allowed
-from lindrop.workflow.schema import load_schema
+from lindrop.configuration.config import Schema, allowed
+from lindrop.configuration.schema import load_schema
 
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "config" / "README.md"
@@ -46,9 +45,9 @@ def readme(schema: Schema) -> str:
         formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
         lines += _section(f"`datasets.<name>.source` with format {formats}", source)
     lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
-    for paper in PAPERS:
-        if paper in schema["properties"]:
-            lines += _paper_sections(paper, schema["properties"][paper])
+    for name, settings in _mappings(schema).items():
+        if name not in ("models", "images"):  # what is left are papers
+            lines += _paper_sections(name, settings)
     for name, files in schema["properties"]["images"]["properties"].items():
         lines += _section(f"`images.{name}`", files)
     one_file = files["properties"].popitem()[1]
