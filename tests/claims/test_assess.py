@@ -15,6 +15,7 @@ from lindrop.claims.summary import summary
 from lindrop.claims.tables import described, markdown, scorecard
 from lindrop.claims.verdicts import MEANING, Verdict, verdict
 from lindrop.papers.catalogue import PAPERS
+from support.checks import figures_of
 from support.repository import REPOSITORY
 from support.rules import rules
 
@@ -195,7 +196,7 @@ def test_every_figure_that_decides_claims_has_a_file_of_checks(paper):
     """Which claims these files decide is compared with config/claims in tests/papers."""
     written = written_by_rules(paper)
     assert len(written) == len(set(written))
-    deciding = {name for name, figure in PAPERS[paper].items() if figure.checks}
+    deciding = figures_of(paper)
     assert set(written) - {"experiments"} == {"checks", *deciding}
     assert ("experiments" in written) == (paper == "steck2020")
 

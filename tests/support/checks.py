@@ -4,7 +4,7 @@ from importlib import import_module
 
 from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.register import read_paper
-from lindrop.papers.catalogue import PAPERS, check_modules, module_name
+from lindrop.papers.catalogue import PAPERS, Figure, check_modules, module_name
 from support.repository import REPOSITORY
 
 SCHEMA = REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
@@ -18,7 +18,8 @@ def checks_of(paper, seed):
 
 def figures_of(paper):
     """Figures of a paper that decide claims, of which one has the name of the figure."""
-    return {name for name, figure in PAPERS[paper].items() if figure.checks}
+    rows = PAPERS[paper].items()
+    return {name for name, row in rows if isinstance(row, Figure) and row.checks}
 
 
 def claims_of(paper):

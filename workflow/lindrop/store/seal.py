@@ -5,7 +5,7 @@ bytes 0 to 4087      JSON, filled up with spaces; HDF5 leaves the first 4,096 by
   crc32              CRC-32 of everything behind the seal but the large arrays
   arrays             of each large array by name: first byte, number of bytes, checksum
 bytes 4088 to 4095   CRC-32 of the bytes before it, as eight hexadecimal digits
-from byte 4096       the HDF5 file
+byte 4096 and on     the HDF5 file
 
 HDF5 may hang or crash on damaged structures, so all of them are checked first. A large array is
 checked while it is read, in threads, so that it is read only once. The CRC-32 needs no library but
