@@ -29,14 +29,14 @@ run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/
 	@$(BIN)/python -m lindrop.claims.summary results
 
 test: .venv/ready-dev lint  ## set up, then lint and run all tests
-	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15
+	@$(RUN) OPENBLAS_NUM_THREADS=1 python -m pytest --durations=15 --ignore=tests/fuzz
 
-# Tests that `make test` skips if PyTorch, Chromium or the Slurm executor is missing.
+# Tests that `make test` skips if PyTorch, Chromium or the Slurm executor is missing, and the fuzzers.
 EXTRAS := tests/dropout/test_deep.py tests/models/torch tests/workflow/test_deep_runs.py \
           tests/claims/test_page_in_browser.py \
-          tests/workflow/test_runs.py::test_slurm_groups_as_a_plan_for_any_cluster_does
+          tests/workflow/test_runs.py::test_slurm_groups_as_a_plan_for_any_cluster_does tests/fuzz
 
-test-extras: .venv/ready-dev  ## run the tests that need PyTorch, Chromium or the Slurm executor
+test-extras: .venv/ready-dev  ## run the fuzzers, and the tests that need PyTorch, Chromium or the Slurm executor
 	@$(RUN) OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive python -m pytest $(EXTRAS)
 
 test-cluster: .venv/ready-dev .venv/ready-cluster  ## as root: test on a Slurm of two nodes; CLUSTER= also tests every fault

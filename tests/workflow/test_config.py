@@ -494,3 +494,10 @@ def test_a_network_may_be_given_in_part(schema):
 def test_mistakes_in_experiments_are_named(schema, more, key):
     with pytest.raises(UserError, match=key):
         checked(one() | more, schema)
+
+
+def test_a_very_long_unknown_key_is_refused_in_a_short_line(schema):
+    with pytest.raises(UserError) as refused:
+        checked({"datasets": {}, "9" * 5000: 1}, schema)
+    assert "unknown key" in str(refused.value)
+    assert len(str(refused.value)) < 500

@@ -320,7 +320,7 @@ def test_a_paper_is_a_folder_its_claims_and_one_entry(extension):
     extension.add("workflow/report/ridge2000_path.rst", "Figure 1 of Ridge 2000.\n")
     extension.add("config/claims/ridge2000.yaml", PAPER_CLAIMS)
     entry = '    "ridge2000": {\n        "path": Figure("Figure 1", "the path"),\n    },\n'
-    extension.insert(PAPERS_FILE, entry, before="}\n\n\ndef figure_module")
+    extension.insert(PAPERS_FILE, entry, before="}\n\n\ndef module_of")
     assert len(extension.files) == 6
 
     jobs = rules_run(snakemake(extension, "ridge2000"))

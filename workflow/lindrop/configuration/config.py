@@ -102,8 +102,8 @@ def mistake(key: str, value: Any, allowed: str) -> UserError:
 
 
 def _joined(key: str, name: str) -> str:
-    """Full name of the key `name` inside `key`."""
-    return f"{key}.{name}" if key else name
+    """Full name of the key `name` inside `key`, shortened for messages if it is very long."""
+    return f"{key}.{_short(name)}" if key else _short(name)
 
 
 def _shown(value: Any) -> str:
