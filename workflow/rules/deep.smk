@@ -53,5 +53,6 @@ rule fit_deep:
         lineage=led_to("fit_deep"),
         seed=config["seed"],
         options=lambda wildcards: deep_options(wildcards.model),
+        tuning=lambda wildcards: str(Path(real(TUNING, **wildcards, chunk=0)).parent),
     script:
         "../scripts/fit_deep.py"

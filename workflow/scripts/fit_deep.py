@@ -45,6 +45,5 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         read_split_sha256(split),
     )
     # also delete the checkpoints of points that are no longer in the grid
-    tuning = Path(output.model).parents[2] / "tuning" / wildcards.dataset / wildcards.model
-    for file in (*tuning.glob("*.checkpoint"), checkpoint(output.model)):
+    for file in (*Path(params.tuning).glob("*.checkpoint"), checkpoint(output.model)):
         file.unlink(missing_ok=True)
