@@ -431,7 +431,7 @@ def test_a_redirect_from_https_to_http_needs_a_checksum(monkeypatch):
     for proven, problem in ((False, "from https to http"), (True, "more than 10 times")):
         with (
             pytest.raises(web.MirrorError, match=problem),
-            web.asked("https://x.org/y", 0, None, timeout=1, proven=proven),
+            web.asked("https://x.org/y", 0, None, timeout=60, proven=proven),
         ):
             pass
 

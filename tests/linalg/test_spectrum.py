@@ -49,7 +49,7 @@ def test_the_largest_eigenpairs(kind, block, dtype, monkeypatch):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_more_eigenpairs_than_the_matrix_has_rank(dtype, monkeypatch):
-    """It stops, and what it finds beyond the rank is zero in the precision of the first."""
+    """Block Lanczos stops; eigenvalues beyond the rank are zero, relative to the largest."""
     monkeypatch.setattr(spectrum, "DENSE", 0)
     monkeypatch.setattr(spectrum, "BLOCK", 4)
     x = np.random.default_rng(0).standard_normal((10, 150))

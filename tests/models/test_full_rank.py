@@ -34,7 +34,7 @@ def test_without_dropout_edlae_is_ease():
 
 
 def equation_6(b, p, ridge, a, emphasis):
-    """With Λ̃ in place of Λ; its second weight b is named `emphasis` here."""
+    """Eq. 6 of Steck 2020 with Λ̃ in place of Λ; the argument `emphasis` is its weight b."""
     mean, diagonal = a * p + emphasis * (1 - p), np.diag(np.diag(b))
     rest = DENSE - DENSE @ (b - (1 - emphasis / mean) * diagonal)
     shrunk = b - (1 - np.sqrt(a * emphasis) / mean) * diagonal

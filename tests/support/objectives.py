@@ -42,7 +42,7 @@ class Loss:
         return self.part(2 * (self.h @ self.part(b) - self.gram))
 
     def gradients(self, u, v):
-        """With respect to U and V."""
+        """Gradient of the objective with respect to U and V."""
         of_b = self.gradient(u @ v.T)
         return of_b @ v, of_b.T @ u
 

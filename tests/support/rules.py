@@ -16,7 +16,18 @@ import json, sys
 from pathlib import Path
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import OutputSettings, Quietness, ResourceSettings
+from snakemake.workflow import Workflow
 
+stated, rule = {}, Workflow.rule
+
+def noted(self, name=None, *arguments, **options):
+    made = rule(self, name, *arguments, **options)
+    def decorate(ruleinfo):
+        stated[ruleinfo.name or name] = ruleinfo.threads is not None
+        return made(ruleinfo)
+    return decorate
+
+Workflow.rule = noted
 with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
     workflow = api.workflow(ResourceSettings(cores=1), snakefile=Path(sys.argv[1]))._workflow
     found = [
@@ -27,6 +38,7 @@ with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
             "script": rule.script,
             "modules": rule.params.get("modules") or [rule.params.get("module")],
             "output": [str(file) for file in rule.output],
+            "states_threads": stated[rule.name],
             "resources": {k: r.is_evaluable() for k, r in rule.resources.items()},
         }
         for rule in workflow.rules
@@ -39,8 +51,9 @@ print(json.dumps(found))
 def rules():
     """Every rule: `name`, `conda` and `script` (paths or None), `output` (names of files).
 
-    `modules` are the names of the modules that its script imports by name, and `resources` says of
-    each resource whether a function gives it. A rule that states no threads has one.
+    `modules` are the names of the modules that its script imports by name. `states_threads` says
+    whether the rule has `threads:`, and `resources` whether a function gives the resource of that
+    name.
     """
     command = [sys.executable, "-c", READ, REPOSITORY / "workflow" / "Snakefile"]
     with tempfile.TemporaryDirectory() as folder:

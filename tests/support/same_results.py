@@ -23,24 +23,29 @@ COSTS = ["seconds", "megabytes"]  # columns of tables, attributes of metrics
 MEASURED = re.compile("remark_5_1|theorem_2_2_time|remark_5_2_time")
 
 
-def contents(results):
-    """A digest of every result in a folder, but of drawings and times; of every claim's checks."""
+def contents(results, across_versions=False):
+    """A digest of every result in a folder, but of drawings and times; of every claim's checks.
+
+    Files are compared byte for byte where they hold no times; across versions, by what they hold.
+    """
     files = (file for file in results.rglob("*") if file.suffix in {".h5", ".csv", ".json"})
     names = {file.relative_to(results).as_posix(): file for file in files}
     parts = {
         part: content
         for name, file in names.items()
         if not name.startswith(NO_RESULTS)
-        for part, content in _parts(name, file)
+        for part, content in _parts(name, file, across_versions)
         if not MEASURED.search(part)
     }
     return {part: hashlib.sha256(content).hexdigest() for part, content in parts.items()}
 
 
-def _parts(name, file):
+def _parts(name, file, across_versions):
     """What of a file is compared: its claims, else the whole of it."""
     if file.suffix == ".json" and name.startswith("experiments/"):
         return _claims(file)
+    if not across_versions and file.suffix != ".csv" and file.parts[-3] != "metrics":
+        return [(name, file.read_bytes())]
     return [(name, _without_times(file))]
 
 
@@ -98,7 +103,7 @@ def _arrays(file, left_out):
 
 def differences(old, new):
     """A line for every result that only one folder has, or that is another in each."""
-    before, after = contents(old), contents(new)
+    before, after = contents(old, across_versions=True), contents(new, across_versions=True)
     for name in sorted({*before, *after}):
         if name not in after:
             yield f"only in {old}: {name}"

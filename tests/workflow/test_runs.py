@@ -380,6 +380,7 @@ def test_a_submitted_job_knows_that_a_retry_gets_more_memory(mode, said, project
 def test_every_rule_asks_a_cluster_for_what_it_needs():
     """Memory and time grow with each attempt, so that a retry is more than a repetition."""
     for rule in filter(lambda rule: rule.script, rules()):
+        assert rule.states_threads, rule.name
         assert {"mem_mb", "runtime", "disk_mb"} <= rule.resources.keys(), rule.name
         assert rule.resources["mem_mb"], rule.name  # not a constant
         assert rule.resources["runtime"], rule.name

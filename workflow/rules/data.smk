@@ -19,6 +19,7 @@ rule fetch:
     localrule: True
     conda:
         "../../envs/data.yaml"
+    threads: 1
     resources:
         mem_mb=grows(300),
         runtime=grows(600),
@@ -44,6 +45,7 @@ rule verify_source:
     localrule: True
     conda:
         "../../envs/data.yaml"
+    threads: 1
     resources:
         mem_mb=grows(300),
         runtime=grows(30),

@@ -14,6 +14,7 @@ rule read_images:
         images=one_of(config["images"]),
     conda:
         "../../envs/data.yaml"
+    threads: 1
     resources:
         mem_mb=grows(1500),
         runtime=grows(30),

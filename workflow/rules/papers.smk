@@ -27,6 +27,7 @@ for paper, rows in PAPERS.items():
                 localrule: True
                 conda:
                     "../../envs/figures.yaml"
+                threads: 1
                 resources:
                     **LIGHT,
                 params:
@@ -89,6 +90,7 @@ for paper, rows in PAPERS.items():
             on_cluster("experiments")
         conda:
             "../../envs/fit.yaml"
+        threads: 1
         resources:
             **LIGHT,
         params:

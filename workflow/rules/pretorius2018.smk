@@ -27,6 +27,7 @@ rule pretorius2018_images:
         "<benchmarks>/pretorius2018_images/{images}.tsv"
     conda:
         "../../envs/fit.yaml"
+    threads: 1
     resources:
         mem_mb=grows(2000),
         runtime=grows(30),
@@ -52,6 +53,7 @@ rule pretorius2018_train:
     conda:
         "../../envs/fit.yaml"
     # each network takes one core, so results do not depend on the number of cores
+    threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 15 * input.size_mb),
         runtime=grows(1440),

@@ -24,6 +24,7 @@ rule scorecard:
     localrule: True
     conda:
         "../../envs/figures.yaml"
+    threads: 1
     resources:
         **LIGHT,
     params:
@@ -61,6 +62,7 @@ for page, papers in PAGES.items():
         localrule: True
         conda:
             "../../envs/figures.yaml"
+        threads: 1
         resources:
             **LIGHT,
         params:

@@ -76,6 +76,7 @@ rule steck2020_experiments:
     localrule: True
     conda:
         "../../envs/figures.yaml"
+    threads: 1
     resources:
         mem_mb=grows(2000),
         runtime=grows(10),

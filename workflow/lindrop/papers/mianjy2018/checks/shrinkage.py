@@ -80,7 +80,7 @@ def _random_problem(rng: np.random.Generator) -> Reduced:
 
 
 def _tied(of: Reduced) -> Reduced:
-    """The same problem for M'M instead of M, with tied weights."""
+    """The problem of tied weights with M'M as its target instead of M."""
     square = of.m.T @ of.m
     return reduced(square, top_eigen(square, of.r).values, of.r, of.lam)
 
