@@ -70,19 +70,22 @@ def assess(paper: Paper, files: Iterable[str | Path]) -> AssessedPaper:
     return AssessedPaper(
         paper,
         tuple(
-            Assessed(claim, *_decide(claim.checks, found, claim.opposite is None))
+            Assessed(claim, *_decide(claim.checks, found, claim.accusation is not None))
             for claim in paper.claims
         ),
-        tuple(Assessed(erratum, *_decide(erratum.checks, found)) for erratum in paper.errata),
+        tuple(
+            Assessed(erratum, *_decide(erratum.checks, found, accused=True))
+            for erratum in paper.errata
+        ),
     )
 
 
 def _decide(
-    names: Iterable[str], found: dict[str, tuple[Check, ...]], correctable: bool = True
+    names: Iterable[str], found: dict[str, tuple[Check, ...]], accused: bool
 ) -> tuple[tuple[Check, ...], Verdict]:
     checks = tuple(check for name in names for check in found.get(name, ()))
     complete = all(name in found for name in names)
-    return checks, verdict(checks, correctable) if complete else Verdict.NOT_RUN
+    return checks, verdict(checks, accused) if complete else Verdict.NOT_RUN
 
 
 def _refuse_unclaimed(paper: Paper, file: Path, found: Iterable[str]) -> None:

@@ -1,8 +1,8 @@
 """Checks: comparisons of a computed number with the number that a paper's claim requires.
 
-A claim has one or more checks. The `form` of a check says whether it tests the claim as printed or
-as corrected, and its `data` on which data it was computed. Whether a check holds is computed, also
-when a file of checks is read.
+A claim has one or more checks. The `form` of a check says which statement it tests (the claim as
+printed, or another one of `Form`), and its `data` on which data it was computed. Whether a check
+holds is computed, also when a file of checks is read.
 """
 
 import math
@@ -13,7 +13,13 @@ import numpy as np
 
 from lindrop.base.arrays import Matrix
 
-Form = Literal["as printed", "corrected"]
+Form = Literal[
+    "as printed",  # the claim itself
+    "charitably read",  # the claim in the reading most favourable to the paper
+    "corrected",  # what holds instead: a statement of the same kind in its right form
+    "counterexample",  # what contradicts the claim: a case in which it fails for a known reason
+    "extension",  # more than the claim says
+]
 Data = Literal[
     "none",  # no dataset: mathematics, or random data made as the paper says
     "published",  # the dataset that the paper used
@@ -23,7 +29,11 @@ Data = Literal[
 Relation = Literal["equal to", "at most", "at least"]
 STANDARD_ERRORS = 5  # tolerance of a mean of random draws beside its expectation
 PRINTED: Form = "as printed"
+CHARITABLE: Form = "charitably read"
 CORRECTED: Form = "corrected"
+COUNTEREXAMPLE: Form = "counterexample"
+EXTENSION: Form = "extension"
+FORMS: tuple[Form, ...] = (PRINTED, CHARITABLE, CORRECTED, COUNTEREXAMPLE, EXTENSION)
 
 
 @dataclass(frozen=True)

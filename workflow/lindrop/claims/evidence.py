@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lindrop.claims.assess import Assessed, AssessedPaper
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form
+from lindrop.claims.checks import EXTENSION, FORMS, PRINTED, CORRECTED, Check, Form
 from lindrop.claims.media import MISSING, paper_of
 from lindrop.claims.register import Claim, Erratum
 from lindrop.claims.tables import number
@@ -13,9 +13,11 @@ from lindrop.claims.verdicts import Verdict
 
 SYMBOL = {
     Verdict.REPRODUCED: "✓",
+    Verdict.EXTENDED: "+",
     Verdict.IN_SHAPE: "≈",
     Verdict.CORRECTED: "✎",
     Verdict.REFUTED: "✗",
+    Verdict.NOT_REPRODUCED: "?",
     Verdict.OTHERWISE: "≠",
     Verdict.NOT_RUN: "○",
 }
@@ -59,13 +61,13 @@ class Evidence:
 
     @property
     def tally(self) -> str:
-        """How many checks hold, such as `3 of 4`; per form if there are checks of both forms."""
+        """How many checks hold, such as `3 of 4`; per form if there are checks of several forms."""
         forms = [
-            (form, [check.holds for check in self.known if check.form == form])
-            for form in (PRINTED, CORRECTED)
+            (form, [check.holds for check in self.known if check.form == form]) for form in FORMS
         ]
-        if all(holds for _, holds in forms):
-            return ", ".join(f"{form} {sum(holds)} of {len(holds)}" for form, holds in forms)
+        made = [(form, holds) for form, holds in forms if holds]
+        if len(made) > 1:
+            return ", ".join(f"{form} {sum(holds)} of {len(holds)}" for form, holds in made)
         return f"{self.held} of {len(self.known)}"
 
     @property
@@ -81,8 +83,12 @@ class Evidence:
 
     @property
     def pair(self) -> list[tuple[Form, Check | None]]:
-        """The check to show of the printed form and of the corrected form."""
-        return [(form, self.telling(form)) for form in (PRINTED, CORRECTED)]
+        """The check to show of the printed form, and of what holds instead or beyond it."""
+        return [
+            (form, self.telling(form))
+            for form in FORMS
+            if form in (PRINTED, CORRECTED, EXTENSION) and self.telling(form)
+        ]
 
 
 @dataclass(frozen=True)

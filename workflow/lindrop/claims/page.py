@@ -17,8 +17,8 @@ from lindrop.claims.comparison import Comparison
 from lindrop.claims.evidence import DATA, SYMBOL, PaperView, asked, shown, view
 from lindrop.claims.media import Figure, Table, by_paper, download, paper_of, pieces
 from lindrop.claims.provenance import Provenance
-from lindrop.claims.tables import right_of
-from lindrop.claims.verdicts import MEANING, Verdict
+from lindrop.claims.tables import beside
+from lindrop.claims.verdicts import ACCUSING, HOLDING, MEANING, Verdict
 from lindrop.ranking.metrics import CRITERION, METRICS
 
 # a single letter or a symbol can have a subscript, the last letter of a name like max_rss cannot
@@ -80,6 +80,8 @@ def _context(content: Content) -> dict[str, Any]:
     return {
         "papers": papers,
         "verdicts": list(Verdict),
+        "holding": HOLDING,
+        "accusing": ACCUSING,
         "counts": total(content.papers),
         "meaning": MEANING,
         "symbol": SYMBOL,
@@ -125,7 +127,7 @@ FILTERS = {
     "asked": asked,
     "duration": duration,
     "pieces": pieces,
-    "right": right_of,
+    "beside": beside,
     "shown": shown,
     "typeset": typeset,
 }

@@ -11,6 +11,16 @@ from lindrop.base.yaml_files import read_yaml
 
 
 @dataclass(frozen=True)
+class Accusation:
+    """Why a claim counts as wrong: the paper's words, and why their fairest reading fails."""
+
+    quote: str
+    charitable: str
+    fails: str
+    line: int | None = None  # of the quote in our copy of the paper
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of a paper; its fields are described in schemas/claims.schema.yaml."""
 
@@ -24,25 +34,38 @@ class Claim:
     figures: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     run: str = "make"  # command that computes its checks
-    corrected: str | None = None  # corrected form of a claim that is wrong as printed
-    opposite: str | None = None  # what holds instead, if that contradicts the claim
-
-    @property
-    def right(self) -> str | None:
-        """The statement that holds if the claim fails as printed; None if the register has none."""
-        return self.corrected or self.opposite
+    instead: str | None = None  # what holds instead of a claim that fails
+    extension: str | None = None  # what holds beyond the claim
+    our_copy: str | None = None  # doubts about the text that we had
+    accusation: Accusation | None = None
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """An error of a paper: the printed form, the corrected form, and the checks that show it."""
+    """A place of a paper to read with care, and the checks that show it.
+
+    `kind` is error, misprint, extension or withdrawn; only an error accuses the paper, and only an
+    error says why the most charitable reading `fails`.
+    """
 
     paper: str
     id: str
+    kind: str
     where: str
     printed: str
-    corrected: str
-    checks: tuple[str, ...]
+    holds: str
+    quote: str = ""
+    charitable: str = ""
+    line: int | None = None
+    fails: str = ""
+    checks: tuple[str, ...] = ()
+
+    @property
+    def accusation(self) -> Accusation | None:
+        """What the claims that refer to this erratum are accused of; None unless it is an error."""
+        if self.kind != "error":
+            return None
+        return Accusation(self.quote, self.charitable, self.fails, self.line)
 
 
 @dataclass(frozen=True)
@@ -77,15 +100,30 @@ def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
         where = ".".join(map(str, error.absolute_path)) or "the file"
         raise UserError(f"{file}: {where}: {error.message}")
     paper = file.stem
+    errata = {
+        id: Erratum(paper, id, **_tuples(entry)) for id, entry in content["errata"].items()
+    }
     return Paper(
         paper,
         content["title"],
         content["authors"],
         content["venue"],
-        tuple(Claim(paper, id, **_tuples(entry)) for id, entry in content["claims"].items()),
-        tuple(Erratum(paper, id, **_tuples(entry)) for id, entry in content["errata"].items()),
+        tuple(_claim(file, id, entry, errata) for id, entry in content["claims"].items()),
+        tuple(errata.values()),
         content.get("available", ""),
     )
+
+
+def _claim(file: Path, id: str, entry: Mapping[str, Any], errata: Mapping[str, Erratum]) -> Claim:
+    fields = _tuples(entry)
+    accused = fields.pop("accusation", None)
+    if isinstance(accused, str):
+        if accused not in errata or errata[accused].accusation is None:
+            raise UserError(f"{file}: claims.{id}.accusation: {accused} is no erratum of an error")
+        fields["accusation"] = errata[accused].accusation
+    elif accused is not None:
+        fields["accusation"] = Accusation(**accused)
+    return Claim(file.stem, id, **fields)
 
 
 def _tuples(entry: Mapping[str, Any]) -> dict[str, Any]:

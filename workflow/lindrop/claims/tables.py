@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from lindrop.claims.assess import Assessed, AssessedPaper
-from lindrop.claims.checks import CORRECTED, Check
+from lindrop.claims.checks import Check
 from lindrop.claims.register import Claim
 from lindrop.claims.summary import summary
-from lindrop.claims.verdicts import MEANING, WRONG, Verdict
+from lindrop.claims.verdicts import ACCUSING, MEANING, Verdict
 
 
 def scorecard(papers: Iterable[AssessedPaper]) -> pd.DataFrame:
@@ -26,7 +26,7 @@ def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
             "kind": claim.entry.kind,
             "says": claim.entry.says,
             "verdict": claim.verdict.value,
-            "right": right_of(claim),
+            "holds": beside(claim),
             "checks": len(claim.checks),
             "hold": sum(check.holds for check in claim.checks),
             "evidence": described(claim.telling) if claim.telling else "",
@@ -37,13 +37,11 @@ def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
     ]
 
 
-def right_of(claim: Assessed[Claim]) -> str:
-    """What holds instead of a claim that is wrong as printed, if all its corrected checks hold.
-
-    Empty for any other claim.
-    """
-    borne_out = all(check.holds for check in claim.checks if check.form == CORRECTED)
-    return (claim.entry.right or "") if claim.verdict in WRONG and borne_out else ""
+def beside(claim: Assessed[Claim]) -> str:
+    """What holds instead of a claim that fails, or beyond one that is extended; else empty."""
+    if claim.verdict is Verdict.EXTENDED:
+        return claim.entry.extension or ""
+    return (claim.entry.instead or "") if claim.verdict in ACCUSING else ""
 
 
 def described(check: Check) -> str:
@@ -77,7 +75,7 @@ def markdown(papers: Sequence[AssessedPaper]) -> str:
 
 
 def _section(paper: AssessedPaper) -> str:
-    shown = scorecard([paper])[["where", "says", "verdict", "right", "evidence", "errata"]]
+    shown = scorecard([paper])[["where", "says", "verdict", "holds", "evidence", "errata"]]
     return (
         f"## {paper.paper.authors}: {paper.paper.title}\n\n{paper.paper.venue}\n\n{_table(shown)}"
     )

@@ -3,63 +3,80 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from lindrop.claims.checks import CORRECTED, PRINTED, Check
+from lindrop.claims.checks import (
+    CHARITABLE,
+    CORRECTED,
+    COUNTEREXAMPLE,
+    EXTENSION,
+    PRINTED,
+    Check,
+    Form,
+)
 
 
 class Verdict(StrEnum):
     """Verdicts on a claim, in the order in which summaries list them."""
 
     REPRODUCED = "reproduced"
+    EXTENDED = "reproduced and extended"
     IN_SHAPE = "reproduced in shape"
     CORRECTED = "corrected"
     REFUTED = "refuted"
+    NOT_REPRODUCED = "not reproduced"
     OTHERWISE = "otherwise on other data"
     NOT_RUN = "not run in this configuration"
 
 
 MEANING = {
-    Verdict.REPRODUCED: "holds as printed",
+    Verdict.REPRODUCED: "holds as printed, or in the fairest reading where the words allow several",
+    Verdict.EXTENDED: "holds as printed, and more is true than the paper says",
     Verdict.IN_SHAPE: "its orderings and trends hold on real data other than the paper's",
-    Verdict.CORRECTED: "wrong as printed; its corrected form holds",
-    Verdict.REFUTED: "wrong as printed; its opposite holds, or no corrected form does",
+    Verdict.CORRECTED: "fails as printed and in the fairest reading; its corrected form holds",
+    Verdict.REFUTED: "fails as printed and in the fairest reading; a counterexample shows why",
+    Verdict.NOT_REPRODUCED: "our number differs, and no reason is known",
     Verdict.OTHERWISE: "its orderings or trends differ on the real data used here",
     Verdict.NOT_RUN: "needs other data, packages or sizes; the claim says what to run",
 }
+HOLDING = (Verdict.REPRODUCED, Verdict.EXTENDED)
+ACCUSING = (Verdict.CORRECTED, Verdict.REFUTED)
 
 
-WRONG = (Verdict.CORRECTED, Verdict.REFUTED)
-
-
-def verdict(checks: Sequence[Check], correctable: bool = True) -> Verdict:
+def verdict(checks: Sequence[Check], accused: bool = False) -> Verdict:
     """Verdict on a claim from its checks.
 
     Checks that need no data or use the paper's data decide. Without such checks, those on other
     real data decide whether the claim holds in shape. Checks on generated data never decide, and
-    with a check that is not a finite number the claim is `NOT_RUN`. `correctable` is false if the
-    checks of the corrected form test the opposite of the claim: it is then refuted, not corrected.
+    with a check that is not a finite number the claim is `NOT_RUN`. `accused` says whether the
+    claim's register quotes the paper and says why its most charitable reading fails: only then can
+    a claim that fails be `CORRECTED` or `REFUTED`; without it, it is `NOT_REPRODUCED`.
     """
     decisive = [check for check in checks if check.data in ("none", "published")]
     if decisive:
-        return _decided(decisive, correctable)
+        return _decided(decisive, accused)
     in_shape = [check for check in checks if check.data == "other"]
-    if in_shape:
-        decided = _decided(in_shape, correctable)
-        return _IN_SHAPE.get(decided, Verdict.OTHERWISE)
-    return Verdict.NOT_RUN
+    decided = _decided(in_shape, accused)
+    if decided in HOLDING:
+        return Verdict.IN_SHAPE
+    return Verdict.NOT_RUN if decided is Verdict.NOT_RUN else Verdict.OTHERWISE
 
 
-_IN_SHAPE = {Verdict.REPRODUCED: Verdict.IN_SHAPE, Verdict.NOT_RUN: Verdict.NOT_RUN}
-
-
-def _decided(checks: Sequence[Check], correctable: bool) -> Verdict:
-    if not all(check.known for check in checks):
+def _decided(checks: Sequence[Check], accused: bool) -> Verdict:
+    if not checks or not all(check.known for check in checks):
         return Verdict.NOT_RUN
-    printed = [check.holds for check in checks if check.form == PRINTED]
-    corrected = [check.holds for check in checks if check.form == CORRECTED]
-    if printed and all(printed):
+
+    def all_hold(form: Form) -> bool:
+        found = [check.holds for check in checks if check.form == form]
+        return bool(found) and all(found)
+
+    if all_hold(PRINTED):
+        return Verdict.EXTENDED if all_hold(EXTENSION) else Verdict.REPRODUCED
+    if all_hold(CHARITABLE):
         return Verdict.REPRODUCED
-    is_corrected = correctable and bool(corrected) and all(corrected)
-    return Verdict.CORRECTED if is_corrected else Verdict.REFUTED
+    if accused and all_hold(CORRECTED):
+        return Verdict.CORRECTED
+    if accused and all_hold(COUNTEREXAMPLE):
+        return Verdict.REFUTED
+    return Verdict.NOT_REPRODUCED
 
 
 def strictness(check: Check) -> float:
