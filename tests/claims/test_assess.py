@@ -9,11 +9,19 @@ import yaml
 from lindrop.base.errors import UserError
 from lindrop.claims.assess import assess, total
 from lindrop.claims.check_files import write_checks
-from lindrop.claims.checks import CORRECTED, Check, at_most, equal
+from lindrop.claims.checks import (
+    CHARITABLE,
+    CORRECTED,
+    COUNTEREXAMPLE,
+    EXTENSION,
+    Check,
+    at_most,
+    equal,
+)
 from lindrop.claims.register import read_paper, read_papers
 from lindrop.claims.summary import summary
 from lindrop.claims.tables import described, markdown, scorecard
-from lindrop.claims.verdicts import MEANING, Verdict, verdict
+from lindrop.claims.verdicts import ACCUSING, MEANING, Verdict, verdict
 from lindrop.papers.catalogue import PAPERS
 from support.checks import figures_of
 from support.repository import REPOSITORY
@@ -28,7 +36,9 @@ CLAIMS = {
 }
 HOLDS, FAILS = {"computed": 1.0}, {"computed": 2.0}
 UNKNOWN = {"computed": np.nan}
-RIGHT = {"form": CORRECTED}
+RIGHT, FAIR, AGAINST, MORE = (
+    {"form": form} for form in (CORRECTED, CHARITABLE, COUNTEREXAMPLE, EXTENSION)
+)
 OTHER, SYNTHETIC, PUBLISHED = ({"data": name} for name in ("other", "synthetic", "published"))
 
 
@@ -44,35 +54,57 @@ def a_check(**values):
     [
         ([HOLDS], Verdict.REPRODUCED),
         ([HOLDS, HOLDS | RIGHT], Verdict.REPRODUCED),
-        ([FAILS], Verdict.REFUTED),
-        ([HOLDS, FAILS], Verdict.REFUTED),
+        ([HOLDS, HOLDS | AGAINST], Verdict.REPRODUCED),
+        ([HOLDS, FAILS | RIGHT], Verdict.REPRODUCED),
+        ([HOLDS, HOLDS | MORE], Verdict.EXTENDED),
+        ([HOLDS, HOLDS | MORE, FAILS | MORE], Verdict.REPRODUCED),
+        ([FAILS, HOLDS | MORE], Verdict.NOT_REPRODUCED),
+        ([FAILS, HOLDS | FAIR], Verdict.REPRODUCED),
+        ([FAILS, HOLDS | FAIR, HOLDS | RIGHT], Verdict.REPRODUCED),
+        ([FAILS, HOLDS | FAIR, FAILS | FAIR, HOLDS | RIGHT], Verdict.CORRECTED),
+        ([FAILS], Verdict.NOT_REPRODUCED),
+        ([HOLDS, FAILS], Verdict.NOT_REPRODUCED),
         ([HOLDS, FAILS, HOLDS | RIGHT], Verdict.CORRECTED),
         ([HOLDS | RIGHT], Verdict.CORRECTED),
-        ([FAILS, FAILS | RIGHT], Verdict.REFUTED),
-        ([HOLDS, FAILS | RIGHT], Verdict.REPRODUCED),
+        ([FAILS, FAILS | RIGHT], Verdict.NOT_REPRODUCED),
+        ([FAILS, HOLDS | AGAINST], Verdict.REFUTED),
+        ([FAILS, HOLDS | AGAINST, FAILS | AGAINST], Verdict.NOT_REPRODUCED),
+        ([FAILS, HOLDS | RIGHT, HOLDS | AGAINST], Verdict.CORRECTED),
         ([UNKNOWN], Verdict.NOT_RUN),
         ([HOLDS, UNKNOWN], Verdict.NOT_RUN),
         ([HOLDS | OTHER], Verdict.IN_SHAPE),
+        ([HOLDS | OTHER, HOLDS | MORE | OTHER], Verdict.IN_SHAPE),
         ([FAILS | OTHER], Verdict.OTHERWISE),
         ([FAILS | OTHER, HOLDS | RIGHT | OTHER], Verdict.OTHERWISE),
         ([UNKNOWN | OTHER], Verdict.NOT_RUN),
         ([HOLDS | SYNTHETIC], Verdict.NOT_RUN),
         ([FAILS | SYNTHETIC], Verdict.NOT_RUN),
         ([HOLDS | PUBLISHED, FAILS | OTHER, FAILS | SYNTHETIC], Verdict.REPRODUCED),
-        ([FAILS | PUBLISHED, HOLDS | OTHER], Verdict.REFUTED),
+        ([FAILS | PUBLISHED, HOLDS | OTHER], Verdict.NOT_REPRODUCED),
         ([HOLDS | OTHER, FAILS | SYNTHETIC], Verdict.IN_SHAPE),
         ([], Verdict.NOT_RUN),
     ],
 )
 def test_a_verdict_follows_from_the_checks(checks, expected):
-    assert verdict([a_check(**values) for values in checks]) == expected
+    assert verdict([a_check(**values) for values in checks], accused=True) == expected
+
+
+def test_without_an_accusation_no_numbers_call_a_claim_wrong():
+    for form in (RIGHT, AGAINST):
+        found = [a_check(**values) for values in (FAILS, HOLDS | form)]
+        assert verdict(found) == Verdict.NOT_REPRODUCED
+        assert verdict(found, accused=True) in ACCUSING
+        assert verdict([a_check(**HOLDS), *found[1:]], accused=True) == Verdict.REPRODUCED
 
 
 def test_every_verdict_is_explained():
     assert set(MEANING) == set(Verdict)
 
 
-def claims_file(tmp_path, **changes):
+ACCUSATION = {"quote": "q", "line": 3, "charitable": "c", "fails": "f"}
+
+
+def claims_file(tmp_path, of_erratum=(), **changes):
     claim = {
         "where": "Lemma 1",
         "kind": "lemma",
@@ -80,7 +112,8 @@ def claims_file(tmp_path, **changes):
         "checks": ["one"],
         "tolerance": 0.1,
     }
-    erratum = {"where": "Lemma 1", "printed": "p", "corrected": "c", "checks": ["one"]}
+    erratum = {"kind": "error", "where": "Lemma 1", "printed": "p", "holds": "c"} | ACCUSATION
+    erratum |= {"checks": ["one"]} | dict(of_erratum)
     content = {"title": "T", "authors": "A", "venue": "V", "claims": {"lemma_1": claim | changes}}
     file = tmp_path / "paper2000.yaml"
     file.write_text(yaml.safe_dump(content | {"errata": {"E1": erratum}}), encoding="utf-8")
@@ -97,22 +130,25 @@ def assessed(tmp_path, checks, **changes):
 
 def test_a_changed_result_changes_the_verdict_of_its_claim_and_erratum(tmp_path):
     printed, corrected = equal("one", "w", 2, 1, 0.1), equal("one", "w", 1, 1, 0.1, CORRECTED)
-    found = assessed(tmp_path, [printed, corrected])
+    found = assessed(tmp_path, [printed, corrected], accusation="E1")
     assert {entry.verdict for entry in (*found.claims, *found.errata)} == {Verdict.CORRECTED}
-    assert assessed(tmp_path, [equal("one", "w", 1, 1, 0.1)]).claims[0].verdict == "reproduced"
-    assert assessed(tmp_path, [printed]).claims[0].verdict == "refuted"
+    holds = equal("one", "w", 1, 1, 0.1)
+    assert assessed(tmp_path, [holds], accusation="E1").claims[0].verdict == "reproduced"
+    assert assessed(tmp_path, [printed], accusation="E1").claims[0].verdict == "not reproduced"
 
 
-def test_numbers_refute_a_claim_whose_opposite_was_checked(tmp_path):
-    checks = [equal("one", "w", 2, 1, 0.1), equal("one", "w", 1, 1, 0.1, CORRECTED)]
-    for field, expected in (("corrected", "corrected"), ("opposite", "refuted")):
-        (line,) = scorecard([assessed(tmp_path, checks, **{field: "b"})]).to_dict("records")
-        assert (line["verdict"], line["right"]) == (expected, "b")
-    (line,) = scorecard([assessed(tmp_path, checks[1:], opposite="b")]).to_dict("records")
-    assert line["verdict"] == "refuted"
-    holds = [equal("one", "w", 1, 1, 0.1)]
-    (line,) = scorecard([assessed(tmp_path, holds, opposite="b")]).to_dict("records")
-    assert (line["verdict"], line["right"]) == ("reproduced", "")
+def test_the_scorecard_says_what_holds_instead_or_beyond(tmp_path):
+    fails, holds = equal("one", "w", 2, 1, 0.1), equal("one", "w", 1, 1, 0.1)
+    for form, expected in ((CORRECTED, "corrected"), (COUNTEREXAMPLE, "refuted")):
+        checks = [fails, equal("one", "w", 1, 1, 0.1, form)]
+        found = assessed(tmp_path, checks, instead="b", accusation=ACCUSATION)
+        (line,) = scorecard([found]).to_dict("records")
+        assert (line["verdict"], line["holds"]) == (expected, "b")
+        (line,) = scorecard([assessed(tmp_path, checks, instead="b")]).to_dict("records")
+        assert (line["verdict"], line["holds"]) == ("not reproduced", "")
+    more = [holds, equal("one", "w", 1, 1, 0.1, EXTENSION)]
+    (line,) = scorecard([assessed(tmp_path, more, extension="m")]).to_dict("records")
+    assert (line["verdict"], line["holds"]) == ("reproduced and extended", "m")
 
 
 def test_without_its_file_a_claim_is_not_run_and_says_what_to_run(tmp_path):
@@ -154,19 +190,19 @@ def test_the_checks_of_a_claim_may_be_in_the_files_of_several_jobs(tmp_path):
     write_checks(tmp_path / "paper2000" / "fig1.json", [equal("one", "in a figure", 2, 1)])
     found = assessed(tmp_path, [equal("one", "without", 1, 1)])
     assert {check.what for check in found.claims[0].checks} == {"in a figure", "without"}
-    assert found.claims[0].verdict == Verdict.REFUTED
+    assert found.claims[0].verdict == Verdict.NOT_REPRODUCED
 
 
 def test_the_tables_of_a_paper(tmp_path):
     found = assessed(tmp_path, [at_most("one", "gap", 0.123456, 0.1, 0.01)])
     (line,) = scorecard([found]).to_dict("records")
     assert line["evidence"] == "gap (as printed): 0.1235, at most 0.1 ± 0.01: fails"
-    assert (line["verdict"], line["hold"], line["errata"]) == ("refuted", 0, "E1")
-    assert summary([line]) == "1 claims of 1 papers: 1 refuted."
+    assert (line["verdict"], line["hold"], line["errata"]) == ("not reproduced", 0, "E1")
+    assert summary([line]) == "1 claims of 1 papers: 1 not reproduced."
     text = markdown([found])
     assert r"a\|b" in text
     assert described(found.claims[0].checks[0]) in text
-    assert total([found, found])[Verdict.REFUTED] == 2
+    assert total([found, found])[Verdict.NOT_REPRODUCED] == 2
 
 
 @pytest.mark.parametrize(
@@ -176,7 +212,11 @@ def test_the_tables_of_a_paper(tmp_path):
         ({"checks": []}, "claims.lemma_1.checks"),
         ({"verdict": "reproduced"}, "claims.lemma_1: .*'verdict' was unexpected"),
         ({"tolerance": -1}, "claims.lemma_1.tolerance"),
-        ({"corrected": "a", "opposite": "b"}, "claims.lemma_1: .* should not be valid"),
+        ({"accusation": "E2"}, "claims.lemma_1.accusation: E2 is no erratum of an error"),
+        ({"accusation": {"quote": "q"}}, "claims.lemma_1.accusation: 'charitable' is a required"),
+        ({"accusation": "all of it"}, "claims.lemma_1.accusation: 'all of it' does not match"),
+        ({"of_erratum": {"kind": "slip"}}, "errata.E1.kind: 'slip' is not one of"),
+        ({"of_erratum": {"kind": "misprint"}}, "errata.E1: only an error says why its charitable"),
     ],
 )
 def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, message):

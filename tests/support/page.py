@@ -30,7 +30,10 @@ CHECKS = {
 CLAIMS = {  # says, checks, and what else a claim has
     "pal2020": {
         "theorem_1": ("Every descent ends at the optimum.", {"figures": ["pal2020_fig1", "gone"]}),
-        "theorem_2": ("The bound is tight.", {}),
+        "theorem_2": (
+            "The bound is tight.",
+            {"accusation": "E7", "our_copy": "reads r for ρ.", "instead": "It is half as large."},
+        ),
         "theorem_10": ("Noise has a rank.", {}),
     },
     "steck2020": {
@@ -40,7 +43,16 @@ CLAIMS = {  # says, checks, and what else a claim has
     },
 }
 SAYS = [says for claims in CLAIMS.values() for says, _ in claims.values()]
-ERRATUM = {"where": "Theorem 2", "printed": "ρ = r", "corrected": "ρ < r", "checks": ["theorem_2"]}
+ERRATUM = {
+    "kind": "error",
+    "where": "Theorem 2",
+    "printed": "ρ = r",
+    "holds": "ρ < r",
+    "quote": f"the rank is ρ = r {NASTY}",
+    "charitable": "The rank of most matrices is meant.",
+    "fails": "No matrix of the proof has this rank.",
+    "checks": ["theorem_2"],
+}
 TABLE1 = """dataset,model,row,metric,mean,stderr,n_users,paper,params
 demo,edlae,5,ndcg@100,0.51849,0.002,100,,rank=150 p=0.2 λ=300
 ml,edlae,5,ndcg@100,0.4198,0.001,100,0.42,rank=1000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lindrop.claims.assess import Assessed, AssessedPaper
-from lindrop.claims.checks import EXTENSION, FORMS, PRINTED, CORRECTED, Check, Form
+from lindrop.claims.checks import CORRECTED, EXTENSION, FORMS, PRINTED, Check, Form
 from lindrop.claims.media import MISSING, paper_of
 from lindrop.claims.register import Claim, Erratum
 from lindrop.claims.tables import number
@@ -20,6 +20,12 @@ SYMBOL = {
     Verdict.NOT_REPRODUCED: "?",
     Verdict.OTHERWISE: "≠",
     Verdict.NOT_RUN: "○",
+}
+ERRATUM_KINDS = {
+    "error": "Errors: they fail in the fairest reading, too",
+    "misprint": "Misprints: another line of the paper has the right form",
+    "extension": "Extensions: the paper is right, and more is true",
+    "withdrawn": "Withdrawn: earlier versions of this page took them for errors",
 }
 DATA = {
     "none": "none needed",
@@ -82,13 +88,10 @@ class Evidence:
         return next(failing, next(iter(checks), None))
 
     @property
-    def pair(self) -> list[tuple[Form, Check | None]]:
-        """The check to show of the printed form, and of what holds instead or beyond it."""
-        return [
-            (form, self.telling(form))
-            for form in FORMS
-            if form in (PRINTED, CORRECTED, EXTENSION) and self.telling(form)
-        ]
+    def pair(self) -> list[Check]:
+        """One check of the printed form, and one of what holds instead or beyond it."""
+        shown = (self.telling(form) for form in (PRINTED, CORRECTED, EXTENSION))
+        return [check for check in shown if check]
 
 
 @dataclass(frozen=True)

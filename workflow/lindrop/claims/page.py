@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from lindrop.claims.assess import AssessedPaper, total
 from lindrop.claims.comparison import Comparison
-from lindrop.claims.evidence import DATA, SYMBOL, PaperView, asked, shown, view
+from lindrop.claims.evidence import DATA, ERRATUM_KINDS, SYMBOL, PaperView, asked, shown, view
 from lindrop.claims.media import Figure, Table, by_paper, download, paper_of, pieces
 from lindrop.claims.provenance import Provenance
 from lindrop.claims.tables import beside
@@ -82,6 +82,7 @@ def _context(content: Content) -> dict[str, Any]:
         "verdicts": list(Verdict),
         "holding": HOLDING,
         "accusing": ACCUSING,
+        "erratum_kinds": ERRATUM_KINDS,
         "counts": total(content.papers),
         "meaning": MEANING,
         "symbol": SYMBOL,

@@ -100,9 +100,7 @@ def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
         where = ".".join(map(str, error.absolute_path)) or "the file"
         raise UserError(f"{file}: {where}: {error.message}")
     paper = file.stem
-    errata = {
-        id: Erratum(paper, id, **_tuples(entry)) for id, entry in content["errata"].items()
-    }
+    errata = {id: _erratum(file, id, entry) for id, entry in content["errata"].items()}
     return Paper(
         paper,
         content["title"],
@@ -112,6 +110,15 @@ def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
         tuple(errata.values()),
         content.get("available", ""),
     )
+
+
+def _erratum(file: Path, id: str, entry: Mapping[str, Any]) -> Erratum:
+    if entry["kind"] != "error" and "fails" in entry:
+        raise UserError(
+            f"{file}: errata.{id}: only an error says why its charitable reading fails, not "
+            f"the kind {entry['kind']}"
+        )
+    return Erratum(file.stem, id, **_tuples(entry))
 
 
 def _claim(file: Path, id: str, entry: Mapping[str, Any], errata: Mapping[str, Erratum]) -> Claim:
