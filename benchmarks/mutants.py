@@ -1,0 +1,189 @@
+"""Change one formula of the library at a time, and see whether a check of the claims notices.
+
+    PYTHONPATH=workflow python benchmarks/mutants.py [PER_MODULE]
+
+For each module of FORMULAS, PER_MODULE places (3 if not given) are drawn at random where a sign, a
+factor, a term or a transposition can be changed. In a copy of the library with that one change, all
+check modules that depend on it are run: those in papers/<paper>/checks, which need no dataset. The
+mutant is caught if a check that held fails, or the reverse; a mutant that raises an error before
+any check is made says nothing about the checks, so another one is drawn. Replaces
+benchmarks/results/mutants.csv, keeping the column `explanation` of mutants that survived before.
+"""
+
+import ast
+import copy
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from lindrop.base.digest import reachable
+from lindrop.papers.catalogue import PAPERS, check_modules, module_name
+
+WORKFLOW = Path(__file__).resolve().parents[1] / "workflow"
+LIBRARY = WORKFLOW / "lindrop"
+OUTPUT = Path(__file__).parent / "results" / "mutants.csv"
+SEED, SECONDS = 1, 300
+FORMULAS = [
+    *(LIBRARY / "models").glob("full_rank.py"),
+    *(LIBRARY / "models" / "edlae").glob("[abo]*.py"),
+    *(LIBRARY / "dropout").glob("[a-z]*.py"),
+    *(LIBRARY / "dropout" / "autoencoders").glob("[a-z]*.py"),
+    *(LIBRARY / "dropout" / "dynamics").glob("[a-z]*.py"),
+]
+RUN = """
+import importlib, json, sys
+sys.path.insert(0, sys.argv[1])
+found = []
+for name in sys.argv[2:]:
+    module = importlib.import_module(name)
+    paper = name.split(".")[2]
+    found += [(paper, c.claim, c.what, c.form, c.holds) for c in module.checks(1)]
+print(json.dumps(found))
+"""
+
+
+def changes(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """What a node of a formula can be changed into, with the kind of the change."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield "sign", ast.BinOp(left, ast.Sub(), right)
+            yield "dropped term", left
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            yield "sign", ast.BinOp(left, ast.Add(), right)
+            yield "dropped term", left
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            yield "dropped factor", left
+            yield "dropped factor", right
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            yield "dropped factor", left
+            yield "inverse factor", ast.BinOp(left, ast.Mult(), right)
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(power))):
+            yield "power", ast.BinOp(left, ast.Pow(), ast.Constant(power + 1))
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            yield "transposed", ast.BinOp(right, ast.MatMult(), left)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            if not isinstance(operand, ast.Constant):
+                yield "sign", operand
+        case ast.Attribute(value=value, attr="T"):
+            yield "transposed", value
+
+
+def formulas(tree: ast.Module) -> Iterator[ast.expr]:
+    """Expressions within functions that compute numbers: no indices, messages or annotations."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for statement in function.body:
+                yield from _computing(statement)
+
+
+def _computing(node: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(node, ast.Raise | ast.JoinedStr | ast.Slice | ast.FunctionDef | ast.Compare):
+        return
+    if isinstance(node, ast.expr):
+        yield node
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "slice", "returns"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _computing(child)
+
+
+def mutants(file: Path) -> list[dict[str, str]]:
+    """All single changes of a file: the line, the kind, the expression before and after, the code."""
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    places = [node for node in formulas(tree) if any(changes(node))]
+    found = []
+    for number, place in enumerate(places):
+        for choice, (kind, after) in enumerate(changes(place)):
+            changed = copy.deepcopy(tree)
+            node = [each for each in formulas(changed) if any(changes(each))][number]
+            _, new = list(changes(node))[choice]
+            ast.copy_location(new, node)
+            code = ast.unparse(_Replaced(node, new).visit(changed))
+            before, shown = ast.unparse(place), ast.unparse(after)
+            found.append(
+                {"line": place.lineno, "kind": kind, "before": before, "after": shown}
+                | {"code": code}
+            )
+    return found
+
+
+class _Replaced(ast.NodeTransformer):
+    """A tree with one node replaced by another."""
+
+    def __init__(self, old: ast.expr, new: ast.expr) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else super().generic_visit(node)
+
+
+def outcomes(workflow: Path, modules: list[str]) -> dict[tuple[str, ...], bool] | None:
+    """Whether each check of the modules holds; None after an error or too long a time."""
+    command = [sys.executable, "-c", RUN, str(workflow), *modules]
+    env = os.environ | {"PYTHONPATH": "", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, env=env, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode:
+        return None
+    checks = json.loads(done.stdout.splitlines()[-1])
+    return {tuple(check[:-1]) + (str(i),): check[-1] for i, check in enumerate(checks)}
+
+
+def main(per_module: int = 3) -> None:
+    """Rows of all mutants, written after each."""
+    old = pd.read_csv(OUTPUT, keep_default_na=False) if OUTPUT.exists() else pd.DataFrame()
+    key = ["file", "kind", "before", "after"]
+    said = {tuple(row[key]): row["explanation"] for _, row in old.iterrows()}
+    rng, rows = random.Random(SEED), []
+    depending = {
+        module_name(module): reachable([module], WORKFLOW)
+        for paper in PAPERS
+        for module in check_modules(paper)
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Path(folder) / "workflow"
+        shutil.copytree(WORKFLOW, copied)
+        for file in sorted(FORMULAS):
+            modules = [name for name, files in depending.items() if file in files]
+            sound = outcomes(copied, modules) if modules else None
+            if not sound:
+                continue
+            made, drawn = 0, mutants(file)
+            rng.shuffle(drawn)
+            target = copied / file.relative_to(WORKFLOW)
+            for mutant in drawn:
+                if made == per_module:
+                    break
+                target.write_text(mutant.pop("code"), encoding="utf-8")
+                found = outcomes(copied, modules)
+                if found is None:
+                    continue
+                made += 1
+                flipped = [check for check in sound if found.get(check) != sound[check]]
+                row = {"file": file.relative_to(LIBRARY).as_posix(), **mutant}
+                row |= {"caught": bool(flipped), "flipped": len(flipped), "checks": len(sound)}
+                row["by"] = "/".join(flipped[0][:2]) if flipped else ""
+                row["explanation"] = "" if flipped else said.get(tuple(row[k] for k in key), "")
+                rows.append(row)
+                pd.DataFrame(rows).to_csv(OUTPUT, index=False, lineterminator="\n")
+                print(*row.values(), flush=True)
+            shutil.copyfile(file, target)
+    caught = sum(row["caught"] for row in rows)
+    print(f"{caught} of {len(rows)} mutants were caught")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
