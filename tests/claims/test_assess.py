@@ -146,6 +146,12 @@ def test_the_scorecard_says_what_holds_instead_or_beyond(tmp_path):
         assert (line["verdict"], line["holds"]) == (expected, "b")
         (line,) = scorecard([assessed(tmp_path, checks, instead="b")]).to_dict("records")
         assert (line["verdict"], line["holds"]) == ("not reproduced", "")
+    fair = [fails, equal("one", "w", 1, 1, 0.1, CHARITABLE)]
+    for accusation, shown in (({}, "b"), ({"accusation": ACCUSATION}, "")):
+        (line,) = scorecard([assessed(tmp_path, fair, instead="b", **accusation)]).to_dict(
+            "records"
+        )
+        assert (line["verdict"], line["holds"]) == ("reproduced", shown)
     more = [holds, equal("one", "w", 1, 1, 0.1, EXTENSION)]
     (line,) = scorecard([assessed(tmp_path, more, extension="m")]).to_dict("records")
     assert (line["verdict"], line["holds"]) == ("reproduced and extended", "m")

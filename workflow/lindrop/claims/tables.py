@@ -38,10 +38,12 @@ def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
 
 
 def beside(claim: Assessed[Claim]) -> str:
-    """What holds instead of a claim that fails, or beyond one that is extended; else empty."""
-    if claim.verdict is Verdict.EXTENDED:
-        return claim.entry.extension or ""
-    return (claim.entry.instead or "") if claim.verdict in ACCUSING else ""
+    """What holds instead of a claim that fails, beyond one that is extended, or more exactly."""
+    entry, verdict = claim.entry, claim.verdict
+    if verdict is Verdict.EXTENDED:
+        return entry.extension or ""
+    fairly_read = verdict is Verdict.REPRODUCED and entry.accusation is None
+    return (entry.instead or "") if verdict in ACCUSING or fairly_read else ""
 
 
 def described(check: Check) -> str:
