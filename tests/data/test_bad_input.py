@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import tarfile
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -514,3 +515,53 @@ def test_parquet_with_a_name_that_is_not_utf8(tmp_path):
     data = path.read_bytes().replace(b"zzzzz", b"zz\xffzz")
     path.write_bytes(data)
     assert "not a readable parquet file" in message_of(path, "parquet")
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    ("format", "header"),
+    [("csv", "user,item"), ("csv", '"item","user"'), ("tsv", "user\titem")],
+)
+def test_a_header_line_that_comes_again(format, header, mark, tmp_path):
+    """As after `cat a.csv b.csv`: the line would be a user, and numbers would sort as texts."""
+    one = f"{mark}{header}\n" + ("1,2\n3,4\n" if "," in header else "1\t2\n3\t4\n")
+    path = tmp_path / "x"
+    path.write_text(one * 2, encoding="utf-8")
+    with pytest.raises(UserError, match="line 4: the header line again, as if two files"):
+        read_interactions(path, format)
+
+
+def test_a_user_may_be_called_user(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("user,item\nuser,2\n1,item\n")
+    assert len(read_interactions(path, "csv")) == 2
+
+
+def zipped(text, comment=b""):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("x.csv", text)
+        archive.comment = comment
+    return buffer.getvalue()
+
+
+def test_two_files_joined_of_which_one_is_a_zip(tmp_path):
+    """Python reads the last archive of a file and passes over all other bytes."""
+    text = "user,item\n1,2\n3,4\n"
+    one, path = zipped(text), tmp_path / "x.zip"
+    for content in (one + one, text.encode() + one, one + text.encode(), one + bytes(9) + one):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match="bytes before or behind the zip archive"):
+            read_interactions(path, "csv")
+    for content in (one, one + bytes(99), zipped(text, b"a comment\0")):
+        path.write_bytes(content)
+        assert len(read_interactions(path, "csv")) == 2
+
+
+def test_a_gzipped_file_beside_a_plain_one_is_not_passed_over(tmp_path):
+    text = "user,item\n1,2\n3,4\n"
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(text.encode()))
+    assert len(read_interactions(tmp_path, "csv")) == 2
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(UserError, match="holds 2 such files"):
+        read_interactions(tmp_path, "csv")

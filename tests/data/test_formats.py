@@ -4,6 +4,8 @@ import gzip
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from lindrop.base.errors import UserError
@@ -250,3 +252,16 @@ def test_names_of_columns_may_be_long_and_hold_line_breaks(tmp_path):
     (tmp_path / "mine.csv").write_text('"a user\nid",item\u2028id\n1,2\n', encoding="utf-8")
     data = read_interactions(tmp_path / "mine.csv", "csv", user="a user\nid", item="item\u2028id")
     assert pairs(data) == [("1", "2")]
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_a_threshold_means_the_same_whatever_the_precision_of_the_ratings(kind, tmp_path):
+    """2.2 in float32 is 2.2000000477, which is above 2.2."""
+    ratings = np.arange(1, 51) / 10
+    table = pa.table({"user": range(50), "item": range(50), "rating": ratings.astype(kind)})
+    pa.parquet.write_table(table, tmp_path / "x.parquet")
+    for row, threshold in enumerate(ratings):
+        found = read_interactions(
+            tmp_path / "x.parquet", "parquet", rating="rating", min_rating=float(threshold)
+        )
+        assert len(found) == 49 - row

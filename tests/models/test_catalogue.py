@@ -185,3 +185,31 @@ def test_a_fit_that_counts_for_itself_is_the_same_in_the_memory_of_one_matrix():
     np.testing.assert_array_equal(found[False], found[True])
     assert 1 < peaks[False] < 1.5
     assert peaks[True] > 2
+
+
+@pytest.mark.parametrize(
+    ("name", "rank", "parameters", "expected"),
+    [
+        (
+            "weight_decay",
+            4,
+            {"ridge": np.nan},
+            "ridge is nan, but must be a finite number",
+        ),
+        ("weight_decay", 4, {"ridge": -5}, "ridge is -5, but must be a finite number, at least 0"),
+        ("slim", None, {"l1": 1, "l2": np.inf}, "l2 is inf, but must be a finite number"),
+        (
+            "sampled_dropout",
+            4,
+            {"p": 1, "ridge": 1, "epochs": 2},
+            "p is 1, but must be a finite",
+        ),
+        ("sampled_dropout", 4, {"p": 0.5, "ridge": 1, "epochs": 1.5}, "but must be a whole number"),
+        ("edlae", 4, {"p": 0.5, "ridge": 1, "solver": "sgd"}, "must be one of admm, als"),
+        ("ease", None, {"p": 0.5, "ridge": 1}, "p is 0 in this model"),
+    ],
+)
+def test_parameters_that_would_give_another_model_or_none(name, rank, parameters, expected):
+    x = sp.csr_array((np.random.default_rng(0).random((60, 20)) < 0.3).astype(np.float32))
+    with pytest.raises(UserError, match=expected):
+        fit(name, Training.of(x), rank=rank, **parameters)

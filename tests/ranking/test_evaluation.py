@@ -242,3 +242,5 @@ def test_shapes_that_do_not_fit_are_refused():
         evaluate(Constant(np.ones(3)), sp.csr_array((2, 3)), sp.csr_array((2, 4)))
     with pytest.raises(ValueError, match="k is 0"):
         top_items(Constant(np.ones(3)), sp.csr_array((2, 3)), 0)
+    with pytest.raises(ValueError, match=r"same users and models are compared: \(5, 3\), \(1, 3\)"):
+        paired(np.ones((5, 3)), np.ones((1, 3)))

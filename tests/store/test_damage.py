@@ -7,14 +7,21 @@ import time
 
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 
 from lindrop.base.errors import Damaged, UserError
+from lindrop.base.stopwatch import Cost
+from lindrop.models import tuning
+from lindrop.models.base import Fit
+from lindrop.ranking.metrics import METRICS
 from lindrop.store import seal
 from lindrop.store.checksum import LANES, ROW_BYTES, new_lanes, result, take
 from lindrop.store.hdf5 import MAKERS, seal_file
+from lindrop.store.metrics import read_metrics_of, write_metrics
 from lindrop.store.model import read_model
 from lindrop.store.split import read_split, read_split_matrix
+from lindrop.store.trials import read_trials, write_trials
 from support.repository import REPOSITORY
 from support.stored import HDF5, ITEMS, TEXT, Stored
 
@@ -271,3 +278,26 @@ def test_events_that_are_not_those_of_the_fingerprint_are_refused(name, change, 
     changed(path, name, change)
     with pytest.raises(Damaged, match="the rule split makes it anew"):
         read_split(path)
+
+
+@pytest.mark.parametrize(("model", "sha256"), [("ease", "a" * 64), ("edlae", "b" * 64)])
+def test_the_tuning_of_another_model_or_split_is_refused(model, sha256, tmp_path):
+    trials = pd.DataFrame([{"rank": 5, "lambda": 3.0, **dict.fromkeys(METRICS, 0.5)}])
+    options, path = {"lambda": [3.0]}, tmp_path / "0.csv"
+    write_trials(path, trials, "edlae", "a" * 64)
+    assert len(read_trials([path], options, "edlae", "a" * 64)) == 1
+    with pytest.raises(Damaged, match="its checksum differs"):
+        read_trials([path], options, model, sha256)
+
+
+@pytest.mark.parametrize("place", ["other/edlae.h5", "demo/ease.h5"])
+def test_the_metrics_of_another_model_or_dataset_are_refused(place, tmp_path):
+    per_user = np.full((4, len(METRICS)), 0.5)
+    results = {5: (tuning.Tested(5, {}, "", True, per_user, Cost(1, 2)), Fit(None))}
+    right, wrong = tmp_path / "demo" / "edlae.h5", tmp_path / place
+    write_metrics(right, "demo", "edlae", results)
+    assert list(read_metrics_of(right)) == [5]
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_bytes(right.read_bytes())
+    with pytest.raises(UserError, match="holds the metrics of edlae on the dataset demo: delete"):
+        read_metrics_of(wrong)

@@ -91,7 +91,7 @@ def _trials(path: Any) -> None:
     rows = [
         {"model": "edlae", "rank": 5, **point, **dict.fromkeys(METRICS, 0.5)} for point in points
     ]
-    write_trials(path, pd.DataFrame(rows))
+    write_trials(path, pd.DataFrame(rows), "edlae", SHA256)
 
 
 def _curves(path: Any) -> None:
@@ -153,7 +153,7 @@ HDF5 = [
     *(Stored(f"model: {name}", _model(model), read_model) for name, model in _models().items()),
 ]
 TEXT = [
-    Stored("trials", _trials, lambda path: read_trials([path], OPTIONS)),
+    Stored("trials", _trials, lambda path: read_trials([path], OPTIONS, "edlae", SHA256)),
     Stored("curves", _curves, read_curves),
     Stored("checks", _checks, read_checks),
     Stored("receipt", _receipt, read_receipt),

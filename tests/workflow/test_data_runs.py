@@ -324,3 +324,18 @@ def test_a_failed_generation_stays_a_failure(project):
     project.fails(f"{run} --config seed=2")
     obstacle.rmdir()
     assert "generate_interactions" in rules_run(project.ok(f"{run} --config seed=2"))
+
+
+def test_results_whose_records_are_gone_are_refused(project):
+    """Snakemake would call them up to date, whatever the configuration says."""
+    project.write("config/mine.yaml", SMALL)
+    command = "snakemake --cores 2 results/data/small/split.h5 --configfile config/mine.yaml"
+    project.ok(command)
+    assert "Nothing to be done" in project.ok(command)
+    project.write("config/mine.yaml", SMALL.replace("heldout_users: 50", "heldout_users: 40"))
+    shutil.rmtree(project.path(".snakemake"))
+    (error,) = errors(project.fails(command))
+    assert "results: Snakemake's records of how these results were made are not in" in error
+    shutil.rmtree(project.path("results/data"))
+    project.ok(command)
+    assert "Nothing to be done" in project.ok(command)

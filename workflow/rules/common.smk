@@ -7,6 +7,7 @@ from lindrop.configuration.config import (
     download_name,
     downloads,
 )
+from lindrop.base.records import mark, require_records
 from lindrop.base.error_file import begin_run, damaged_of_run, errors_of_run
 from lindrop.configuration.schema import load_schema
 from lindrop.base.errors import UserError
@@ -41,6 +42,11 @@ except UserError as error:
 RESULTS = real("<results>")
 DATASETS = config["datasets"]
 check_folders(DATASETS)
+if workflow.is_main_process:  # its jobs have made results already when they read this
+    try:
+        require_records(Path(RESULTS))
+    except UserError as error:
+        sys.exit(f"lindrop: error: {error}")
 MODELS = [model for model in CATALOGUE if model not in DEEP]
 SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"

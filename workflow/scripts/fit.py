@@ -11,9 +11,13 @@ wildcards, params = snakemake.wildcards, snakemake.params
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     split = snakemake.input.split
+    digest = read_split_sha256(split)
     data = read_training(split, snakemake.input.gram, snakemake.input.spectrum, params.seed)
     chosen = (
-        choose(read_trials(snakemake.input.trials, params.options), params.options)
+        choose(
+            read_trials(snakemake.input.trials, params.options, wildcards.model, digest),
+            params.options,
+        )
         if snakemake.input.trials
         else only_choice(params.options, ranks_of(wildcards.model, params.rank, params.ranks, data))
     )
@@ -33,5 +37,5 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         model,
         read_items(split),
         {"rank": tested.rank, **tested.parameters},
-        read_split_sha256(split),
+        digest,
     )

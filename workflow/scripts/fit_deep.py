@@ -18,9 +18,10 @@ def checkpoint(file):
 
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
-    items = read_items(split)
+    items, digest = read_items(split), read_split_sha256(split)
     if trials:
-        chosen = choose(read_trials(trials, params.options), params.options)
+        tried = read_trials(trials, params.options, wildcards.model, digest)
+        chosen = choose(tried, params.options)
         # continue from the finished training that the tuning job of this point left
         made_for = trials[number_of(chosen.iloc[0], params.options)]
     else:
@@ -42,7 +43,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         model,
         items,
         tested.parameters,
-        read_split_sha256(split),
+        digest,
     )
     # also delete the checkpoints of points that are no longer in the grid
     for file in (*Path(params.tuning).glob("*.checkpoint"), checkpoint(output.model)):

@@ -1,7 +1,7 @@
 from lindrop.base.reporting import job
 from lindrop.models.tuning import ranks_of, tune
 from lindrop.ranking.grids import grid
-from lindrop.store.split import read_split_matrix
+from lindrop.store.split import read_split_matrix, read_split_sha256
 from lindrop.store.training import read_training
 from lindrop.store.trials import write_trials
 
@@ -19,4 +19,4 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         fold_in=read_split_matrix(split, "validation/fold_in"),
         held_out=read_split_matrix(split, "validation/held_out"),
     )
-    write_trials(snakemake.output[0], trials)
+    write_trials(snakemake.output[0], trials, wildcards.model, read_split_sha256(split))

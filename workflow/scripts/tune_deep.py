@@ -3,6 +3,7 @@ from pathlib import Path
 from lindrop.base.reporting import job
 from lindrop.models.tuning import tune
 from lindrop.ranking.grids import grid
+from lindrop.store.split import read_split_sha256
 from lindrop.store.training import read_deep_training
 from lindrop.store.trials import write_trials
 
@@ -21,4 +22,4 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         params.options,
         *data.validation,
     )
-    write_trials(output, trials)
+    write_trials(output, trials, wildcards.model, read_split_sha256(snakemake.input.split))

@@ -5,6 +5,7 @@ import errno
 import gzip
 import io
 import lzma
+import os
 import re
 import struct
 import zipfile
@@ -30,6 +31,7 @@ UNSUPPORTED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"7z\x
 HEAD_BYTES = 512  # from the start of a file, enough to recognise its type
 TAR_MAGIC = b"ustar"
 TAR_MAGIC_AT = 257
+END_RECORD, END_RECORD_BYTES, MOST_COMMENT_BYTES = b"PK\x05\x06", 22, 65535  # of a zip
 ENCRYPTED = 0x1  # flag bit of an encrypted zip member
 REMEDY = "replace it by a good copy, or delete it if lindrop downloaded it, and rerun"
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
@@ -52,8 +54,8 @@ def members(path: Path, wanted: str, described: str) -> list[Member]:
     """
     if path.is_dir():
         below = (file for file in sorted(path.rglob("*")) if file.is_file())
-        files = [file for file in below if _is_wanted(file.name, wanted)]
-        found = [Member(str(f), f.stat().st_size, partial(f.open, "rb")) for f in files]
+        files = [file for file in below if _is_wanted(_without_gz(file.name), wanted)]
+        found = [_of_folder(file) for file in files]
     elif zipfile.is_zipfile(path):
         with readable(str(path)), unpacking():
             found = _zip_members(path, wanted)
@@ -74,6 +76,18 @@ def only_member(path: Path, wanted: str, described: str) -> Member:
     return found[0]
 
 
+def _without_gz(name: str) -> str:
+    """Name of a file without `.gz`: beside plain files, a gzipped one must not be passed over."""
+    return name[:-3] if name.lower().endswith(".gz") else name
+
+
+def _of_folder(file: Path) -> Member:
+    """The Member of a file in a folder; one that is not gzipped is looked at only when read."""
+    if file.name.lower().endswith(".gz"):
+        return _single(file)
+    return Member(str(file), file.stat().st_size, partial(file.open, "rb"))
+
+
 def _is_wanted(name: str, wanted: str) -> bool:
     """Whether the last part of a path matches `wanted`; the `._x` files of macOS never do."""
     last = name.rpartition("/")[2]
@@ -88,6 +102,7 @@ def _zip_members(path: Path, wanted: str) -> list[Member]:
 
     with zipfile.ZipFile(path) as archive:
         infos = sorted(archive.infolist(), key=lambda info: info.filename)
+        _refuse_joined(path, infos, len(archive.comment))
     found = [info for info in infos if not info.is_dir() and _is_wanted(info.filename, wanted)]
     for info in found:
         if info.flag_bits & ENCRYPTED:
@@ -95,6 +110,22 @@ def _zip_members(path: Path, wanted: str) -> list[Member]:
                 f"{path}: {info.filename} is encrypted; unpack it and set `path` to what comes out"
             )
     return [Member(f"{path}: {info.filename}", info.file_size, opener(info)) for info in found]
+
+
+def _refuse_joined(path: Path, infos: list[zipfile.ZipInfo], comment_bytes: int) -> None:
+    """Raise UserError if there is more in a file than the one zip archive that Python reads.
+
+    Its first member stands at the start of the file (or behind a mark of four bytes), and behind
+    its last record there are at most zeros.
+    """
+    with path.open("rb") as file:
+        file.seek(-min(path.stat().st_size, END_RECORD_BYTES + MOST_COMMENT_BYTES), os.SEEK_END)
+        end = file.read().rstrip(b"\0")
+    behind = len(end) - end.rfind(END_RECORD) - END_RECORD_BYTES - comment_bytes
+    if min((info.header_offset for info in infos), default=0) > 4 or behind > 0:
+        raise UserError(
+            f"{path}: bytes before or behind the zip archive, as if two files were joined; {REMEDY}"
+        )
 
 
 def _single(path: Path) -> Member:

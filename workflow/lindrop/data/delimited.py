@@ -76,13 +76,39 @@ def read_member(
         columns = Columns(columns.user, columns.item)
     _require(columns, _header(member, layout), member.name)
     header_lines = 0 if layout.names else 1
-    return from_table(
-        _parse(member, layout, columns, min_rating),
-        columns,
-        min_rating,
-        member.name,
-        lambda row: f"line {_line_of_row(member, layout, row + header_lines)}",
-    )
+
+    def place(row: int) -> str:
+        return f"line {_line_of_row(member, layout, row + header_lines)}"
+
+    table = _parse(member, layout, columns, min_rating)
+    if not layout.names:
+        _refuse_second_header(table, columns, member.name, place)
+    return from_table(table, columns, min_rating, member.name, place)
+
+
+def _refuse_second_header(
+    table: pa.Table, columns: Columns, where: str, place: Callable[[int], str]
+) -> None:
+    """Raise UserError if a row repeats the header line, as where two files were joined.
+
+    The row would become a user, and ids that are numbers would then sort as texts.
+    """
+    repeated = True
+    for name in (columns.user, columns.item):
+        column = table[name].unify_dictionaries()
+        ids = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.string())
+        # of a file that starts with a byte order mark, even the quotes are part of the id
+        again = (name, f"\ufeff{name}", f'\ufeff"{name}"')
+        codes = [ids.index(text).as_py() for text in again]
+        if max(codes) < 0:
+            return
+        chunks = [np.isin(chunk.indices.to_numpy(), codes) for chunk in column.chunks]
+        repeated = repeated & np.concatenate(chunks)
+    if np.any(repeated):
+        raise UserError(
+            f"{where}, {place(int(np.argmax(repeated)))}: the header line again, as if two files "
+            "were joined; remove the line"
+        )
 
 
 def read_parquet(path: Path, columns: Columns, min_rating: float | None) -> Interactions:
@@ -137,6 +163,10 @@ def _as_rating(values: pa.Array, path: Path) -> pa.Array:
     """Ratings as float64; UserError if the column holds no numbers."""
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise UserError(f"{path}: the rating column holds {values.type}, not numbers")
+    if pa.types.is_float16(values.type) or pa.types.is_float32(values.type):
+        # 2.2 in float32 is 2.2000000477: what is meant is the shortest number that rounds to it
+        unique, place = np.unique(values.to_numpy(zero_copy_only=False), return_inverse=True)
+        return pa.array(np.array([float(str(rating)) for rating in unique], float)[place])
     return values.cast(pa.float64(), safe=False)  # whole numbers beyond 2⁵³ are rounded
 
 

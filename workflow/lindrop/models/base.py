@@ -14,6 +14,7 @@ from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.errors import UserError
 from lindrop.base.stopwatch import NO_COST, Cost
 from lindrop.linalg.gram import gram_matrix
+from lindrop.linalg.interactions import interactions
 from lindrop.linalg.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
 from lindrop.linalg.packed import PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
@@ -144,7 +145,9 @@ class Training:
 
         With `keep=False` every fit computes X'X anew, which saves one items × items matrix.
         """
-        dtype = np.dtype(dtype)
+        x, dtype = interactions(x, "the training matrix"), np.dtype(dtype)
+        if dtype not in (np.float32, np.float64):
+            raise UserError(f"models are fitted in float32 or float64, not in {dtype}")
         read = gram_matrix(x, dtype).astype if keep else partial(gram_matrix, x)
         return cls(x, read, seed, dtype=dtype)
 

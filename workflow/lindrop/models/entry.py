@@ -75,6 +75,7 @@ class Entry:
 
     def fits(self, data: "Training", ranks: Sequence[int], **parameters: Any) -> "Fits":
         """Fit the model at every rank; one without a rank is yielded with the number of items."""
+        self._refuse(parameters)
         fit, parameters = self.resolved(), {**self.fixed, **parameters}
         if self.ranks is Ranks.EACH:
             yield from fit(data, ranks, **parameters)
@@ -84,6 +85,18 @@ class Entry:
                 yield rank, type(largest)(largest.model.truncated(rank))
         else:
             yield data.items, fit(data, **parameters)
+
+    def _refuse(self, parameters: Mapping[str, Any]) -> None:
+        """Raise UserError for a value outside the bounds of its option, or for a fixed parameter.
+
+        A solver given such a value might return a model as if nothing were wrong.
+        """
+        for name, value in parameters.items():
+            if name in self.fixed:
+                raise UserError(f"{self.title}: {name} is {self.fixed[name]:g} in this model")
+            option = self.options.get("lambda" if name == "ridge" else name)
+            if option and (problem := option.problem(value)):
+                raise UserError(f"{self.title}: {name} is {value!r}, but {problem}")
 
     def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""

@@ -5,9 +5,11 @@ combination of all lists is a point of the grid. This module imports nothing hea
 start of Snakemake reads it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -34,6 +36,28 @@ class Option:
         if isinstance(self.default, list):
             value = {"type": "array", "minItems": 1, "x-allowed": self._list(), "items": value}
         return {"description": self.description, **value, "default": self.default}
+
+    def problem(self, value: Any) -> str:
+        """What is wrong with a value (one of a list's) that a fit is given; empty if nothing is.
+
+        A fit may take the bound `above` itself, such as a tolerance of 0 in a test of a solver.
+        """
+        if self.choices:
+            return "" if value in self.choices else f"must be one of {', '.join(self.choices)}"
+        if self.kind == "boolean":
+            return "" if value in (True, False) else "must be true or false"
+        least = self.above if self.minimum is None else self.minimum
+        kind, name = (Integral, "whole") if self.kind == "integer" else (Real, "finite")
+        if (
+            isinstance(value, kind)
+            and math.isfinite(value)
+            and (least is None or value >= least)
+            and (self.below is None or value < self.below)
+        ):
+            return ""
+        bounds = {"at least": least, "below": self.below}
+        said = [f", {word} {bound}" for word, bound in bounds.items() if bound is not None]
+        return f"must be a {name} number{''.join(said)}"
 
     def _list(self) -> str:
         """In words, which lists are allowed."""

@@ -9,9 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
-from lindrop.base.errors import Unsolvable
+from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.parallel import over_blocks
-from lindrop.linalg.kernels import Array, canonical, gains_of_ranks, top_k
+from lindrop.linalg.interactions import interactions
+from lindrop.linalg.kernels import Array, gains_of_ranks, top_k
 from lindrop.ranking.metrics import DEPTH, METRICS, of_users
 
 BLOCK_BYTES = 128 << 20  # of scores computed at once
@@ -31,7 +32,9 @@ def evaluate(
     """Users × METRICS: the ranking metrics of each user, NaN if nothing of the user is held out."""
     if fold_in.shape != held_out.shape:
         raise ValueError(f"fold-in is {fold_in.shape}, held-out {held_out.shape}")
-    held_out = canonical(held_out)
+    held_out = interactions(held_out, "held-out")
+    if (held_out.data < 0).any():
+        raise UserError("held-out holds negative entries; remove them")
     per_user = np.empty((fold_in.shape[0], len(METRICS)))
     for users, scores in _scored(model, fold_in):
         gains = _gains(scores, held_out[users])
@@ -82,6 +85,8 @@ def paired(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> pd.DataFra
     Users differ far more than models do, so whether two models differ shows only in the standard
     error of their difference, not in those of the two means. The format is that of `summary`.
     """
+    if a.shape != b.shape:
+        raise ValueError(f"metrics of the same users and models are compared: {a.shape}, {b.shape}")
     return summary(a - b)
 
 
@@ -100,6 +105,7 @@ def _ranked(
 
 def _scored(model: Model, history: sp.csr_array) -> Iterator[tuple[slice, Array]]:
     """Yield blocks of users with their scores of all items, -inf for items of their history."""
+    history = interactions(history, "the users' history")
     n_users, n_items = history.shape
     step = max(1, BLOCK_BYTES // (8 * max(n_items, 1)))
     for start in range(0, n_users, step):

@@ -1,8 +1,8 @@
 """Read and write csv files for later jobs: curves and tuning, not the csv files for readers.
 
-The last column, `crc32`, has the same value in every row: the CRC-32 of the csv without this
-column. Readers of the csv may ignore it. lindrop compares it, so that a changed or lost row is
-found.
+The last column, `crc32`, has the same value in every row: the CRC-32 of what the table was made
+from and of the csv without this column. Readers of the csv may ignore it. lindrop compares it, so
+that a changed or lost row is found, and a table that was made from other data.
 """
 
 import io
@@ -19,18 +19,18 @@ from lindrop.base.errors import Damaged
 CRC = "crc32"
 
 
-def write_csv(path: str | Path, frame: pd.DataFrame) -> None:
-    """Write a table with its checksum."""
-    crc = _crc_of(_text(frame))
+def write_csv(path: str | Path, frame: pd.DataFrame, made_from: str = "") -> None:
+    """Write a table with its checksum; `made_from` is a fingerprint that its reader knows, too."""
+    crc = _crc_of(made_from + _text(frame))
     with atomic(path) as partial:
         partial.write_text(_text(frame.assign(**{CRC: crc})), encoding="utf-8", newline="")
 
 
-def read_csv(path: str | Path, maker: str, **options: Any) -> pd.DataFrame:
+def read_csv(path: str | Path, maker: str, made_from: str = "", **options: Any) -> pd.DataFrame:
     """Table written by `write_csv`, equal to the last bit (with pandas 3 or later).
 
-    Damaged if its checksum differs. `maker` says what makes the file anew, `options` are those of
-    `pandas.read_csv`.
+    Damaged if its checksum differs, also where it was made from something else. `maker` says what
+    makes the file anew, `options` are those of `pandas.read_csv`.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8")
@@ -41,7 +41,7 @@ def read_csv(path: str | Path, maker: str, **options: Any) -> pd.DataFrame:
     if not found or header not in text:
         raise Damaged(path, f"it does not end with the column {CRC}", maker)
     plain = text.replace(header, "\n", 1).replace(f",{found[1]}\n", "\n")
-    if _crc_of(plain) != found[1]:
+    if _crc_of(made_from + plain) != found[1]:
         raise Damaged(path, "its checksum differs", maker)
     table: pd.DataFrame = pd.read_csv(io.StringIO(plain), **options)
     return table

@@ -63,6 +63,22 @@ def read_metrics(path: str | Path) -> dict[int, Tested]:
         return {rank: _tested(file, rank) for rank in sorted(map(int, file.names()))}
 
 
+def read_metrics_of(path: str | Path) -> dict[int, Tested]:
+    """Test results of the dataset and model that the file `<dataset>/<model>.h5` is named after.
+
+    UserError if it holds those of another model or dataset.
+    """
+    path = Path(path)
+    with open_file(path, KIND) as file:
+        found = str(file.attrs["dataset"]), str(file.attrs["model"])
+        if found != (path.parent.name, path.stem):
+            raise UserError(
+                f"{path}: holds the metrics of {found[1]} on the dataset {found[0]}: delete it and "
+                f"run again; {file.maker} makes it anew"
+            )
+    return read_metrics(path)
+
+
 def _tested(file: StoredFile, rank: int) -> Tested:
     """Test result of one rank."""
     attributes = file.attributes_of(str(rank))

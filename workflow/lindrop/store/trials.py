@@ -15,17 +15,20 @@ from lindrop.store.csv_files import read_csv, write_csv
 MAKER = "the rule tune (or tune_deep)"
 
 
-def write_trials(path: str | Path, trials: pd.DataFrame) -> None:
-    """Write the table of `models.tuning.tune`."""
-    write_csv(path, trials)
+def write_trials(path: str | Path, trials: pd.DataFrame, model: str, split_sha256: str) -> None:
+    """Write the table of `models.tuning.tune` for a model on the split with this fingerprint."""
+    write_csv(path, trials, f"{model} {split_sha256}\n")
 
 
-def read_trials(paths: Sequence[str | Path], options: Mapping[str, Any]) -> pd.DataFrame:
+def read_trials(
+    paths: Sequence[str | Path], options: Mapping[str, Any], model: str, split_sha256: str
+) -> pd.DataFrame:
     """Tables of all tuning jobs of a model, joined; Damaged unless they have the grid's points.
 
-    Every rank must have every point of the grid once, and a metric is NaN or finite.
+    Every rank must have every point of the grid once, and a metric is NaN or finite. Damaged, too,
+    if a table is that of another model or split.
     """
-    tables = [_read(path, options) for path in paths]
+    tables = [_read(path, options, f"{model} {split_sha256}\n") for path in paths]
     trials = pd.concat(tables)
     points = sorted(tuple(point.values()) for point in grid(options))
     for rank, rows in trials.groupby("rank"):
@@ -34,8 +37,8 @@ def read_trials(paths: Sequence[str | Path], options: Mapping[str, Any]) -> pd.D
     return trials
 
 
-def _read(path: str | Path, options: Mapping[str, Any]) -> pd.DataFrame:
-    table = read_csv(path, MAKER)
+def _read(path: str | Path, options: Mapping[str, Any], made_from: str) -> pd.DataFrame:
+    table = read_csv(path, MAKER, made_from)
     numbers = ["rank", *axes(options), *METRICS]
     if missing := [name for name in numbers if name not in table]:
         raise Damaged(path, f"it has no column {missing[0]}", MAKER)

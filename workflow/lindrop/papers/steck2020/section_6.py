@@ -22,7 +22,7 @@ from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import CRITERION, METRICS
-from lindrop.store.metrics import read_metrics
+from lindrop.store.metrics import read_metrics_of
 from lindrop.store.split import read_split_facts, read_split_matrix
 
 ROWS = ["weight_decay", "product_l2", "dropout_l2", "sampled_dropout", "edlae"]  # rows 1 to 5
@@ -81,7 +81,7 @@ def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested
     found: dict[str, Tested] = {}
     for file in map(Path, metrics):
         if file.parent.name == dataset:
-            results = read_metrics(file)
+            results = read_metrics_of(file)
             found[file.stem] = results[rank_of_table(rank, list(results))]
     return found
 

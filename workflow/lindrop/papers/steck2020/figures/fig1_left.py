@@ -19,7 +19,7 @@ from lindrop.papers.steck2020.models import CURVES
 from lindrop.papers.steck2020.tables.table1 import parameters_text
 from lindrop.ranking.evaluation import summary
 from lindrop.ranking.metrics import CRITERION, METRICS
-from lindrop.store.metrics import read_metrics
+from lindrop.store.metrics import read_metrics_of
 
 PER_ROW = 3  # panels in a row
 EDLAE, CONSTRAINED, FREE = "edlae", "zero_diagonal_l2", "product_l2"
@@ -52,7 +52,7 @@ def data(metrics: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
     """Curves of every dataset, from the files of its models' metrics."""
     found: dict[str, dict[str, Mapping[int, Tested]]] = {}
     for file in map(Path, metrics):
-        found.setdefault(file.parent.name, {})[file.stem] = read_metrics(file)
+        found.setdefault(file.parent.name, {})[file.stem] = read_metrics_of(file)
     return pd.concat([curves(name, found[name]) for name in names])
 
 

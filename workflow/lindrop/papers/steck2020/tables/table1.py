@@ -18,7 +18,7 @@ from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import CRITERION, METRICS
-from lindrop.store.metrics import read_metrics, read_state
+from lindrop.store.metrics import read_metrics_of, read_state
 from lindrop.store.split import read_split_facts
 
 CAPTION = "Accuracy of linear autoencoders on the test users, as in Table 1 of Steck 2020"
@@ -93,7 +93,7 @@ def data(
 def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested]:
     """Tested models of a dataset at the rank of the table, by name."""
     files = [file for file in map(Path, metrics) if file.parent.name == dataset]
-    results = {file.stem: read_metrics(file) for file in files}
+    results = {file.stem: read_metrics_of(file) for file in files}
     return {model: ranks[rank_of_table(rank, list(ranks))] for model, ranks in results.items()}
 
 

@@ -1,0 +1,45 @@
+"""Check matrices of interactions that come from outside, before compiled loops read them."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lindrop.base.errors import UserError
+from lindrop.linalg.kernels import canonical
+
+
+def interactions(x: Any, what: str) -> sp.csr_array:
+    """X as a CSR array of real, finite numbers, sorted in rows, without duplicates and zeros.
+
+    Any sparse format and dense arrays are converted; an X that is as it must be is not copied.
+    UserError if X cannot be such a matrix; `what` names it in the message. Compiled loops take the
+    three arrays of X as they are: with those of a CSC matrix they would leave their memory.
+    """
+    if not sp.issparse(x):
+        x = np.asarray(x)
+    if x.ndim != 2 or x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
+        raise UserError(
+            f"{what} must be a matrix of real numbers, users × items, not {x.dtype} of "
+            f"{x.ndim} dimensions"
+        )
+    x = sp.csr_array(x)
+    # anew from its arrays, as SciPy does not notice when a matrix that it called sorted is changed
+    x = sp.csr_array((_wide(x.data), x.indices, x.indptr), shape=x.shape)
+    try:
+        x.check_format(full_check=True)
+    except ValueError as error:
+        raise UserError(f"{what} is not a valid CSR matrix: {error}") from error
+    if not np.isfinite(x.data).all():
+        raise UserError(f"{what} holds NaN or infinite entries; remove them")
+    x = canonical(x)
+    if not x.data.all():
+        x = x.copy()
+        x.eliminate_zeros()
+    return x
+
+
+def _wide(data: Any) -> Any:
+    """Entries as they are, or small integers as float32, in which sums of duplicates are exact."""
+    small = data.dtype.kind in "biu" and data.dtype.itemsize < 4
+    return data.astype(np.float32) if small else data
