@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from support import processes
 from support.models import WITHOUT_TORCH
@@ -36,6 +37,7 @@ def fitted(folder, kernels, threads):
     output = folder / f"{kernels}_{threads}.npz"
     environment = os.environ | {
         "OPENBLAS_CORETYPE": kernels,
+        "NPY_DISABLE_CPU_FEATURES": "" if kernels == "SkylakeX" else " ".join(wide()),
         "OMP_NUM_THREADS": str(threads),
         "OPENBLAS_NUM_THREADS": str(threads),
         "PYTHONPATH": os.pathsep.join(str(REPOSITORY / part) for part in ("workflow", "tests")),
@@ -51,9 +53,15 @@ def fitted(folder, kernels, threads):
 
 def lacks(kernels):
     """Whether the processor, as NumPy sees it, lacks the instructions of these kernels."""
-    from numpy._core._multiarray_umath import __cpu_features__
-
     return not __cpu_features__.get(FEATURES[kernels], False)
+
+
+def wide():
+    """Groups of AVX-512 instructions that NumPy chooses its own loops by, on this processor."""
+    groups = __cpu_dispatch__ if __cpu_features__.get("AVX512F") else []
+    return [
+        name for name in groups if ("AVX512" in name or "V4" in name) and __cpu_features__[name]
+    ]
 
 
 @pytest.fixture(scope="module")
