@@ -19,8 +19,6 @@ import pandas as pd
 
 NO_RESULTS = ("logs/", "benchmarks/", "report")
 COSTS = ["seconds", "megabytes"]  # columns of tables, attributes of metrics
-# Checks of how long something takes, and all that quotes them.
-MEASURED = re.compile("remark_5_1|theorem_2_2_time|remark_5_2_time")
 
 
 def contents(results, across_versions=False):
@@ -35,7 +33,6 @@ def contents(results, across_versions=False):
         for name, file in names.items()
         if not name.startswith(NO_RESULTS)
         for part, content in _parts(name, file, across_versions)
-        if not MEASURED.search(part)
     }
     return {part: hashlib.sha256(content).hexdigest() for part, content in parts.items()}
 
@@ -77,8 +74,6 @@ def _without_times(file):
     text = file.read_text(encoding="utf-8")
     if text.partition("\n")[0].endswith(",crc32"):
         text = re.sub(",(crc32|[0-9a-f]{8})$", "", text, flags=re.MULTILINE)
-    if file.name == "scorecard.csv":
-        return "".join(line for line in file.open() if not MEASURED.search(line)).encode()
     if "seconds" in (table := pd.read_csv(io.StringIO(text))):
         return table.drop(columns=COSTS, errors="ignore").to_csv().encode()
     return text.encode()

@@ -48,12 +48,14 @@ def _normal(w: Vector) -> Vector:
     """Unit normal of the reflection that maps the first basis vector to ±w."""
     normal = w.copy()
     normal[0] += np.copysign(1.0, w[0])  # the sign that avoids cancellation
-    return np.asarray(normal / np.linalg.norm(normal))
+    unit: Vector = normal / np.linalg.norm(normal)
+    return unit
 
 
 def _reflected(matrix: Matrix, normal: Vector) -> Matrix:
     """The matrix times the reflection with the given unit normal."""
-    return np.asarray(matrix - np.outer(matrix @ normal, 2 * normal))
+    reflected: Matrix = matrix - np.outer(matrix @ normal, 2 * normal)
+    return reflected
 
 
 def universal_equalizer(r: int) -> Matrix:
