@@ -1,4 +1,4 @@
-"""Estimates of the memory a fit needs, and the check before it starts that so much is free."""
+"""The memory that is available, and the check before a fit starts that it is enough."""
 
 import os
 from pathlib import Path
@@ -12,26 +12,6 @@ CGROUP_FILES = (
 )
 # set in the environment of cluster jobs: if such a job fails, its next attempt gets more memory
 RETRIED = "LINDROP_RETRIED"
-
-COLUMNS, SPARE = 14, 2400  # float32 vectors of a low-rank solver at its peak: per rank, and fixed
-
-
-def solver_bytes(items: int, largest_rank: int, matrices: int = 1) -> float:
-    """Peak memory in bytes of a fit in float32, without the interactions.
-
-    `largest_rank` is 0 for a full-rank model; `matrices` counts the items × items matrices.
-    """
-    columns = COLUMNS * largest_rank + SPARE if largest_rank else 0
-    return 4.0 * items * (matrices * items + columns)
-
-
-def job_megabytes(split_bytes: int, items: int, largest_rank: int = 0, matrices: int = 1) -> float:
-    """Memory in MB that a job on X'X requests from the scheduler.
-
-    The sum covers Python, the interactions as read from a file of `split_bytes`, and the solver's
-    peak (`solver_bytes`) plus 10 %.
-    """
-    return 600 + (10 * split_bytes + 1.1 * solver_bytes(items, largest_rank, matrices)) / 1e6
 
 
 def require_memory(bytes_needed: float, what: str) -> None:
@@ -113,3 +93,9 @@ def _numbers(path: Path) -> list[tuple[str, int]]:
     except OSError:
         return []
     return [(words[0], int(words[1])) for words in map(str.split, lines) if len(words) > 1]
+
+
+def resident_bytes() -> float:
+    """Bytes of memory that this process holds now; 0 if the system does not report it."""
+    held = [1024.0 * size for key, size in _numbers(Path("/proc/self/status")) if key == "VmRSS:"]
+    return sum(held)
