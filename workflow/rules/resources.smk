@@ -81,9 +81,7 @@ def ranks_of_fits(size):
 
 def job_mb(size, needed, attempt, deep=False):
     """Megabytes of a job: its process, and that of Snakemake, which waits for it in the job."""
-    return math.ceil(
-        attempt * (resident_bytes() + job_bytes(size, needed, deep)) / 1e6
-    )
+    return math.ceil(attempt * (resident_bytes() + job_bytes(size, needed, deep)) / 1e6)
 
 
 def gram_mb(wildcards, input, attempt):

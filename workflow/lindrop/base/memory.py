@@ -96,6 +96,9 @@ def _numbers(path: Path) -> list[tuple[str, int]]:
 
 
 def resident_bytes() -> float:
-    """Bytes of memory that this process holds now; 0 if the system does not report it."""
-    held = [1024.0 * size for key, size in _numbers(Path("/proc/self/status")) if key == "VmRSS:"]
-    return sum(held)
+    """Bytes of memory that this process holds now; 0 if the system does not report them."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return float(pages * os.sysconf("SC_PAGE_SIZE"))

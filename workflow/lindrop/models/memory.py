@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FLOAT = 4  # bytes of a float32, and of an index of an interaction
 MARGIN = 1.05  # for what the allocator keeps of freed arrays
+RETURNED = 32 << 20  # bytes from which on glibc returns a freed array to the system
 BLOCK_BYTES = 128 << 20  # twice the largest block of scores (lindrop.ranking.evaluation)
 DEPTH = 100  # ranks that the metrics look at
 PIVOTS = 320  # columns of each of the two buffers of an inversion (lindrop.linalg.inverse)
@@ -114,6 +115,15 @@ def columns_bytes(items: int, columns: float) -> float:
     return FLOAT * items * columns
 
 
+def kept_bytes(items: int, rank: int, evaluation: float) -> float:
+    """Bytes of an evaluation that add to those of the fit before it.
+
+    The allocator of the C library keeps the memory of freed arrays below 32 MB for arrays of their
+    size, so a block of scores is new memory; larger arrays are returned to the system.
+    """
+    return evaluation if columns_bytes(items, rank) < RETURNED else 0.0
+
+
 def full_rank(size: Size, ranks: Sequence[int], options: Options) -> float:
     """Peak bytes of a full-rank model: X'X, which becomes B, and the buffers of the inversion."""
     beside = max(inverse_bytes(size.items), evaluation_bytes(size))
@@ -127,8 +137,9 @@ def popularity(size: Size, ranks: Sequence[int], options: Options) -> float:
 
 def closed_form(size: Size, ranks: Sequence[int], options: Options) -> float:
     """Peak bytes of a closed form that needs the spectrum of X'X alone."""
-    rank, kept = max(ranks), 2 * sum(ranks)
-    model = columns_bytes(size.items, 3 * rank + kept) + evaluation_bytes(size, rank)
+    rank = max(ranks)
+    copied = rank if size.eigenpairs > rank else 0
+    model = columns_bytes(size.items, _factors(ranks) + copied) + evaluation_bytes(size, rank)
     if size.eigenpairs >= rank:
         return model
     return max(model, matrix_bytes(size.items) + spectrum_bytes(size.items, rank))
@@ -137,8 +148,13 @@ def closed_form(size: Size, ranks: Sequence[int], options: Options) -> float:
 def dropout_l2(size: Size, ranks: Sequence[int], options: Options) -> float:
     """Peak bytes of the closed form of dropout: an inverse, and a spectrum computed from it."""
     rank = max(ranks)
-    model = columns_bytes(size.items, 2 * rank + 2 * sum(ranks)) + evaluation_bytes(size, rank)
+    model = columns_bytes(size.items, _factors(ranks)) + evaluation_bytes(size, rank)
     return max(regularised_bytes(size.items, rank), model)
+
+
+def _factors(ranks: Sequence[int]) -> float:
+    """Columns of U and V of the models of all ranks."""
+    return 2.0 * sum(ranks)
 
 
 def regularised_bytes(items: int, rank: int) -> float:
@@ -151,11 +167,11 @@ def admm(size: Size, ranks: Sequence[int], options: Options) -> float:
     first = 0.0
     if size.eigenpairs < max(ranks):
         first = matrix_bytes(size.items) + spectrum_bytes(size.items, max(ranks))
-    if options.get("solver") == "als":
-        return max(first, als_bytes(size.items, ranks) + evaluation_bytes(size, max(ranks)))
-    iterations = admm_bytes(size.items, ranks)
-    evaluation = matrix_bytes(size.items) + columns_bytes(size.items, _iterates(ranks, 6))
-    return max(first, iterations, evaluation + evaluation_bytes(size, max(ranks)))
+    solver = als_bytes if options.get("solver") == "als" else admm_bytes
+    evaluation = evaluation_bytes(size, max(ranks))
+    fitted = solver(size.items, ranks) + kept_bytes(size.items, max(ranks), evaluation)
+    model = matrix_bytes(size.items) + columns_bytes(size.items, _iterates(ranks, 6))
+    return max(first, fitted, model + evaluation)
 
 
 def admm_bytes(items: int, ranks: Sequence[int]) -> float:
@@ -173,7 +189,7 @@ def als_bytes(items: int, ranks: Sequence[int]) -> float:
 def _iterates(ranks: Sequence[int], arrays: int) -> float:
     """Columns of the arrays of the largest rank's solver, and of the models of the smaller ones."""
     *smaller, rank = sorted(ranks)
-    return arrays * rank + 2.0 * sum(smaller) + 2.0 * max(smaller, default=0)
+    return arrays * rank + _factors(smaller) + 2.0 * max(smaller, default=0)
 
 
 def sampled(size: Size, ranks: Sequence[int], options: Options) -> float:
@@ -181,8 +197,9 @@ def sampled(size: Size, ranks: Sequence[int], options: Options) -> float:
     rank = max(ranks)
     batch = min(size.users, max(1024, min(4096, size.items // 5)))
     network = columns_bytes(size.items, 9 * rank) + FLOAT * batch * (4 * rank + 16 * size.per_user)
-    evaluation = columns_bytes(size.items, 2 * rank) + evaluation_bytes(size, rank)
-    return max(network, evaluation) + 8.0 * size.users
+    evaluation = evaluation_bytes(size, rank)
+    network += kept_bytes(size.items, rank, evaluation)
+    return max(network, columns_bytes(size.items, 2 * rank) + evaluation) + 8.0 * size.users
 
 
 def slim(size: Size, ranks: Sequence[int], options: Options) -> float:
@@ -196,9 +213,9 @@ def slim(size: Size, ranks: Sequence[int], options: Options) -> float:
 def wmf(size: Size, ranks: Sequence[int], options: Options) -> float:
     """Peak bytes of WMF: the weights of X by user and by item, and the factors of both."""
     given = options.get("factors", 0)
-    factors = max(given) if isinstance(given, Sequence) else given
+    factors = float(max(given) if isinstance(given, Sequence) else given)
     weights = FLOAT * (4.0 * size.entries + 2 * (size.users + size.items))
-    vectors = FLOAT * factors * float(2 * size.users + size.items)
+    vectors = FLOAT * factors * (2 * size.users + size.items)
     return max(weights + vectors, 3.0 * FLOAT * factors * size.items + evaluation_bytes(size))
 
 

@@ -160,7 +160,7 @@ class Adam:
         over_blocks(update, len(self.parameters), BLOCK)
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy")
 def _descend(
     parameters: Matrix,
     gradient: Matrix,
