@@ -119,8 +119,11 @@ def run_script(folder: Path, rule: str, job: str) -> None:
         inputs["spectrum"] = spectrum
     if rule.startswith("fit"):
         inputs["trials"] = []
-    params = Named(seed=1, rank=RANK, ranks=RANKS, points=[0], lineage="", shard=0, shards=1)
-    params |= {"options": options_of(job) if job else {}, "tuning": str(folder)}
+    params = Named(seed=1, rank=RANK, ranks=RANKS, points=[0, 1], lineage="", shard=0, shards=1)
+    options = options_of(job) if job else {}
+    if rule.startswith("tune"):  # two points, of which the second must not need more
+        options["lambda"] = [300, 1000]
+    params |= {"options": options, "tuning": str(folder)}
     snakemake = SimpleNamespace(
         log=[str(folder / "log.txt")],
         wildcards=Named(dataset="generated", model=model),

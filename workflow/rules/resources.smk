@@ -80,8 +80,12 @@ def ranks_of_fits(size):
 
 
 def job_mb(size, needed, attempt, deep=False):
-    """Megabytes of a job: its process, and that of Snakemake, which waits for it in the job."""
-    return math.ceil(attempt * (resident_bytes() + job_bytes(size, needed, deep)) / 1e6)
+    """Megabytes of a job: its process, and that of Snakemake, which waits for it in the job.
+
+    On a cluster two of Snakemake wait, that of the scheduler's script and that of the job.
+    """
+    waiting = (2 if CLUSTER or workflow.remote_exec else 1) * resident_bytes()
+    return math.ceil(attempt * (waiting + job_bytes(size, needed, deep)) / 1e6)
 
 
 def gram_mb(wildcards, input, attempt):

@@ -5,10 +5,14 @@ from pathlib import Path
 
 from lindrop.base.errors import UserError
 
-# files of cgroup v2 and v1: limit, usage, and the line of memory.stat with reclaimable file cache
+# files of cgroup v2 and v1: limit, usage, and the lines of memory.stat with reclaimable file cache
 CGROUP_FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("memory.max", "memory.current", ("inactive_file", "active_file")),
+    (
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        ("total_inactive_file", "total_active_file"),
+    ),
 )
 # set in the environment of cluster jobs: if such a job fails, its next attempt gets more memory
 RETRIED = "LINDROP_RETRIED"
@@ -76,13 +80,15 @@ def _cgroups(root: Path) -> list[Path]:
     return groups
 
 
-def _limit_of(group: Path, limit: str, usage: str, reclaimable: str) -> tuple[float, float] | None:
+def _limit_of(
+    group: Path, limit: str, usage: str, reclaimable: tuple[str, ...]
+) -> tuple[float, float] | None:
     """Limit and remaining room of one cgroup in bytes, or None if it has no limit."""
     try:
         most, used = int((group / limit).read_text()), int((group / usage).read_text())
     except (OSError, ValueError):  # no such file, or "max"
         return None
-    cache = sum(size for key, size in _numbers(group / "memory.stat") if key == reclaimable)
+    cache = sum(size for key, size in _numbers(group / "memory.stat") if key in reclaimable)
     return most, most - used + cache
 
 

@@ -77,11 +77,12 @@ def _trials(
         try:
             for rank, fit in entry.fits(data, ranks, **parameters(point, options), **warm):
                 seconds = fit.earlier.seconds + time.perf_counter() - start
-                last = fit.model
+                last = fit.model if entry.warm else None
                 row: dict[str, Any] = {"model": name, "rank": rank, **point}
                 row |= _means(fit, fold_in, held_out)
                 row |= {"iterations": len(fit.history), "converged": fit.converged}
                 row |= {"precision": fit.precision}
+                del fit  # or its matrix would stay in memory beside the next point's
                 done.append(rank)
                 yield row | {"seconds": round(seconds, 3)}
                 progress.advance(1)
