@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-# arrays per parameter: its value, its gradient, Adam's two moments, its best value, one temporary
-COPIES = 6
+# arrays per parameter: its value, gradient, Adam's two moments, best value, and two temporaries
+COPIES = 7
 # matrices of batch × items at the same time: logits, their softmax and the terms of the gradient
 ACTIVATIONS = 6
 
