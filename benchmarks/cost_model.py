@@ -15,6 +15,7 @@ import pandas as pd
 
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.models.catalogue import CATALOGUE
+from lindrop.models.memory import Size
 
 MEASURED = Path(__file__).parent / "results" / "models_at_scale.csv"
 MEASURED_ITEMS = PRESETS["ml-20m"].items
@@ -57,8 +58,17 @@ def iteration_operations(items: int, rank: int) -> float:
 
 
 def fit_bytes(model: str, items: int, rank: int) -> float:
-    """Peak memory of a fit beyond the interactions, by the library's own estimate."""
-    return CATALOGUE[model].needed_bytes(items, [rank])
+    """Peak memory of a fit beside Python and the data, by the library's own estimate."""
+    return CATALOGUE[model].needed_bytes(size_of(items, rank), [rank])
+
+
+def size_of(items: int, rank: int) -> Size:
+    """Size of data with as many users and interactions per item as ML-20M."""
+    share = items / PRESETS["ml-20m"].items
+    users, entries = (
+        round(share * count) for count in (PRESETS["ml-20m"].users, PRESETS["ml-20m"].interactions)
+    )
+    return Size(users, items, entries, eigenpairs=rank)
 
 
 def file_bytes(items: int, rank: int | None = None) -> float:

@@ -11,13 +11,15 @@ and prints the tables of docs/performance.md.
 
 import ast
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from lindrop.base.memory import job_megabytes
-from lindrop.store.split import read_split_facts
+from lindrop.models.catalogue import CATALOGUE
+from lindrop.models.memory import MARGIN, gram_bytes, job_bytes, matrix_bytes, spectrum_bytes
+from lindrop.store.split import read_size
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "rules_at_scale.csv"
@@ -62,10 +64,19 @@ def job(folder: Path, row: pd.Series) -> dict[str, Any]:
 
 def asked_gb(split: Path, row: pd.Series) -> float:
     """Memory that the current formula requests for a job, which may differ from that of the run."""
-    if row["rule_name"] not in {"gram", *LOW_RANK}:
+    rule = row["rule_name"]
+    if rule not in {"gram", *LOW_RANK}:
         return float(ast.literal_eval(row["resources"])["mem_mb"]) / 1e3
-    rank = RANK if row["rule_name"] in LOW_RANK else 0
-    return job_megabytes(split.stat().st_size, read_split_facts(split)[0].items, rank) / 1e3
+    size = read_size(split)
+    if rule == "gram":
+        needed = MARGIN * gram_bytes(size)
+    elif rule == "spectrum":
+        needed = MARGIN * (matrix_bytes(size.items) + spectrum_bytes(size.items, RANK))
+    else:
+        size = replace(size, eigenpairs=RANK)
+        model = ast.literal_eval(row["wildcards"])["model"]
+        needed = CATALOGUE[model].needed_bytes(size, [RANK])
+    return job_bytes(size, needed) / 1e9
 
 
 def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,7 @@ V2 = {
     "sys/fs/cgroup/job/step/memory.current": "10000\n",
     "sys/fs/cgroup/job/memory.max": "50000\n",
     "sys/fs/cgroup/job/memory.current": "30000\n",
-    "sys/fs/cgroup/job/memory.stat": "anon 20000\ninactive_file 4000\n",
+    "sys/fs/cgroup/job/memory.stat": "anon 20000\ninactive_file 3000\nactive_file 1000\n",
 }
 V1 = {
     "proc/self/cgroup": "4:cpu,cpuacct:/job\n3:memory:/job\n",

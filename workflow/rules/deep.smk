@@ -17,7 +17,7 @@ rule tune_deep:
         "../../envs/torch.yaml"
     threads: DEEP_THREADS
     resources:
-        mem_mb=deep_mb,
+        mem_mb=fit_mb,
         runtime=deep_minutes,
         disk_mb=deep_disk_mb,
     params:
@@ -46,7 +46,7 @@ rule fit_deep:
         "../../envs/torch.yaml"
     threads: DEEP_THREADS
     resources:
-        mem_mb=deep_mb,
+        mem_mb=fit_mb,
         runtime=deep_minutes,
         disk_mb=deep_disk_mb,
     params:

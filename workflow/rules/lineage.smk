@@ -13,9 +13,11 @@ from lindrop.models.catalogue import CATALOGUE
 
 remember(Path(".snakemake", "lindrop", "code.json"))
 # Rows and options of all models. A model's jobs depend on its own row alone and have its options as
-# parameters; what shows models depends on their titles (see `led_to_metrics`).
+# parameters; what shows models depends on their titles (see `led_to_metrics`). The estimates of
+# memory are left out as well, as they change no result.
 ROWS = [
-    WORKFLOW / "lindrop" / "models" / file for file in ("catalogue.py", "options.py")
+    WORKFLOW / "lindrop" / "models" / file
+    for file in ("catalogue.py", "memory.py", "options.py")
 ]
 
 

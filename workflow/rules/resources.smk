@@ -1,10 +1,18 @@
 # Threads, memory, time and disk space that jobs request. This file has no rules.
-from dataclasses import dataclass, field
-from types import SimpleNamespace
+import math
+from dataclasses import dataclass, field, replace
 
 from lindrop.data.synthetic.recipe import PRESETS
-from lindrop.base.memory import RETRIED, job_megabytes
-from lindrop.models.torch.memory import training_bytes
+from lindrop.base.memory import RETRIED, resident_bytes
+from lindrop.ranking.grids import rank_of_table
+from lindrop.models.memory import (
+    MARGIN,
+    Size,
+    gram_bytes,
+    job_bytes,
+    matrix_bytes,
+    spectrum_bytes,
+)
 
 # Heavy rules take every core, so that no two of them fill the memory of a machine at once.
 SMALL_ITEMS = 4000
@@ -45,64 +53,71 @@ def generated_rows(wildcards):
     return asked["interactions"] or PRESETS[asked["preset"]].interactions
 
 
-NO_COUNTS = SimpleNamespace(users=0, items=0)
-
-
-def counts_of(split):
-    """Counts of a split; an error before it exists, so Snakemake evaluates them later.
+def size_of(split):
+    """Size of a split; an error before it exists, so Snakemake evaluates it later.
 
     The counts of a damaged split are 0: the job that reads the split says that it is damaged.
     """
-    from lindrop.store.split import read_split_facts  # slow, and often not needed
+    from lindrop.store.split import read_size  # slow, and often not needed
 
     Path(split).stat()
     try:
-        return read_split_facts(split)[0]
+        return read_size(split)
     except UserError:
-        return NO_COUNTS
+        return Size(0, 0, 0)
 
 
 def items_of(split):
     """Number of items of a split; an error before it exists, so Snakemake evaluates it later."""
-    return counts_of(split).items
+    return size_of(split).items
 
 
-def largest_rank(split):
-    """Largest rank of the low-rank models on a split that exists."""
-    return min(max([config["rank"], *config["ranks"]]), items_of(split))
+def ranks_of_fits(size):
+    """Ranks of the low-rank models on data of a given size."""
+    most = min(size.items, size.users)
+    ranks = {config["rank"], *config["ranks"]}
+    return sorted(rank for rank in ranks if rank < most) or [1]
 
 
-def gram_mb(wildcards, input, attempt, largest_rank=0, matrices=1):
-    """Megabytes for the interactions, X'X and what a solver keeps beside it."""
-    split_bytes = Path(input.split).stat().st_size
-    items = items_of(input.split)
-    return attempt * job_megabytes(split_bytes, items, largest_rank, matrices)
+def job_mb(size, needed, attempt, deep=False):
+    """Megabytes of a job: its process, and that of Snakemake, which waits for it in the job.
+
+    On a cluster two of Snakemake wait, that of the scheduler's script and that of the job.
+    """
+    waiting = (2 if CLUSTER or workflow.remote_exec else 1) * resident_bytes()
+    return math.ceil(attempt * (waiting + job_bytes(size, needed, deep)) / 1e6)
+
+
+def gram_mb(wildcards, input, attempt):
+    """Megabytes for the interactions and X'X."""
+    size = size_of(input.split)
+    return job_mb(size, MARGIN * gram_bytes(size), attempt)
 
 
 def fit_mb(wildcards, input, attempt):
-    """Megabytes for a fit, with factors of the largest rank even if the model has none."""
-    model = wildcards.model
-    matrices = max(1, CATALOGUE[model].matrices_of(model_options(model)))
-    return gram_mb(wildcards, input, attempt, largest_rank(input.split), matrices)
-
-
-def deep_mb(wildcards, input, attempt):
-    """Megabytes for training a network, with PyTorch and the interactions."""
-    split_bytes = Path(input.split).stat().st_size
-    counts, options = counts_of(input.split), model_options(wildcards.model)
-    sizes = (options.get(key, 0) for key in ("batch", "latent", "hidden"))
-    network = training_bytes(wildcards.model, counts.items, counts.users, *sizes) / 1e6
-    return attempt * (400 + job_megabytes(split_bytes, 0) + 1.1 * network)
+    """Megabytes for a fit and its evaluation, as the fit itself requires them."""
+    size, entry = size_of(input.split), CATALOGUE[wildcards.model]
+    ranks = ranks_of_fits(size)
+    if not entry.torch:
+        size = replace(size, eigenpairs=ranks[-1])
+    if entry.one_rank:
+        ranks = [rank_of_table(config["rank"], ranks)]
+    needed = entry.needed_bytes(size, ranks, **model_options(wildcards.model))
+    return job_mb(size, needed, attempt, entry.torch)
 
 
 def deep_disk_mb(wildcards, input):
     """Megabytes on disk for two checkpoints, or for the model."""
-    return 30 + 2 * deep_mb(wildcards, input, attempt=1)
+    return 30 + 2 * fit_mb(wildcards, input, attempt=1)
 
 
 def spectrum_mb(wildcards, input, attempt):
     """Megabytes for X'X and its eigenvectors."""
-    return gram_mb(wildcards, input, attempt, largest_rank(input.split))
+    size = size_of(input.split)
+    needed = matrix_bytes(size.items) + spectrum_bytes(
+        size.items, ranks_of_fits(size)[-1]
+    )
+    return job_mb(size, MARGIN * needed, attempt)
 
 
 def similarity_mb(wildcards, input, attempt):

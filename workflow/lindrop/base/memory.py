@@ -1,37 +1,21 @@
-"""Estimates of the memory a fit needs, and the check before it starts that so much is free."""
+"""The memory that is available, and the check before a fit starts that it is enough."""
 
 import os
 from pathlib import Path
 
 from lindrop.base.errors import UserError
 
-# files of cgroup v2 and v1: limit, usage, and the line of memory.stat with reclaimable file cache
+# files of cgroup v2 and v1: limit, usage, and the lines of memory.stat with reclaimable file cache
 CGROUP_FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("memory.max", "memory.current", ("inactive_file", "active_file")),
+    (
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        ("total_inactive_file", "total_active_file"),
+    ),
 )
 # set in the environment of cluster jobs: if such a job fails, its next attempt gets more memory
 RETRIED = "LINDROP_RETRIED"
-
-COLUMNS, SPARE = 14, 2400  # float32 vectors of a low-rank solver at its peak: per rank, and fixed
-
-
-def solver_bytes(items: int, largest_rank: int, matrices: int = 1) -> float:
-    """Peak memory in bytes of a fit in float32, without the interactions.
-
-    `largest_rank` is 0 for a full-rank model; `matrices` counts the items × items matrices.
-    """
-    columns = COLUMNS * largest_rank + SPARE if largest_rank else 0
-    return 4.0 * items * (matrices * items + columns)
-
-
-def job_megabytes(split_bytes: int, items: int, largest_rank: int = 0, matrices: int = 1) -> float:
-    """Memory in MB that a job on X'X requests from the scheduler.
-
-    The sum covers Python, the interactions as read from a file of `split_bytes`, and the solver's
-    peak (`solver_bytes`) plus 10 %.
-    """
-    return 600 + (10 * split_bytes + 1.1 * solver_bytes(items, largest_rank, matrices)) / 1e6
 
 
 def require_memory(bytes_needed: float, what: str) -> None:
@@ -96,13 +80,15 @@ def _cgroups(root: Path) -> list[Path]:
     return groups
 
 
-def _limit_of(group: Path, limit: str, usage: str, reclaimable: str) -> tuple[float, float] | None:
+def _limit_of(
+    group: Path, limit: str, usage: str, reclaimable: tuple[str, ...]
+) -> tuple[float, float] | None:
     """Limit and remaining room of one cgroup in bytes, or None if it has no limit."""
     try:
         most, used = int((group / limit).read_text()), int((group / usage).read_text())
     except (OSError, ValueError):  # no such file, or "max"
         return None
-    cache = sum(size for key, size in _numbers(group / "memory.stat") if key == reclaimable)
+    cache = sum(size for key, size in _numbers(group / "memory.stat") if key in reclaimable)
     return most, most - used + cache
 
 
@@ -113,3 +99,12 @@ def _numbers(path: Path) -> list[tuple[str, int]]:
     except OSError:
         return []
     return [(words[0], int(words[1])) for words in map(str.split, lines) if len(words) > 1]
+
+
+def resident_bytes() -> float:
+    """Bytes of memory that this process holds now; 0 if the system does not report them."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return float(pages * os.sysconf("SC_PAGE_SIZE"))

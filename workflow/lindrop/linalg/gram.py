@@ -32,7 +32,8 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> npt.NDArr
     """
     x = canonical(x)
     items = x.shape[1]
-    require_memory(needed_bytes(items, x.nnz, np.dtype(dtype).itemsize), f"X'X of {items:,} items")
+    needed = needed_bytes(items, x.nnz, np.dtype(dtype).itemsize, x.indices.itemsize)
+    require_memory(needed, f"X'X of {items:,} items")
     arrays, transposed = csr(x), _transposed_places(x)
     add_rows = count_rows if np.all(x.data == 1) else multiply_rows
     gram = np.zeros((items, items), dtype)
@@ -53,9 +54,12 @@ def _transposed_places(x: sp.csr_array) -> Csr:
     return unsigned(xt.indptr), unsigned(xt.indices), unsigned(xt.data)
 
 
-def needed_bytes(items: int, nnz: int = 0, itemsize: int = 4) -> int:
-    """Peak memory of `gram_matrix` in bytes, without X: the result and the index arrays of X'."""
-    return itemsize * items**2 + 16 * nnz
+def needed_bytes(items: int, nnz: int = 0, itemsize: int = 4, index: int = 4) -> int:
+    """Peak memory of `gram_matrix` in bytes, without X: the result and the index arrays of X'.
+
+    `itemsize` is the number of bytes of a count, `index` that of an index.
+    """
+    return itemsize * items**2 + 2 * index * nnz
 
 
 def require_exact(diagonal: npt.NDArray[Any]) -> None:

@@ -21,6 +21,7 @@ from lindrop.linalg.spectrum import top_eigenpairs
 from lindrop.ranking.evaluation import Model
 
 FLOAT32 = np.dtype(np.float32)
+ENTRIES = 1 << 18  # of X, squared at once
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,11 @@ class Training:
     @cached_property
     def gram_diagonal(self) -> Vector:
         """diag(X'X): the sum of the squared entries of each item; its users, if entries are 1."""
-        squares = canonical(self.x).copy()
-        squares.data = squares.data.astype(np.float64) ** 2
-        return np.asarray(squares.sum(axis=0)).ravel()
+        x, total = canonical(self.x), np.zeros(self.items)
+        for start in range(0, x.nnz, ENTRIES):  # a copy of all entries in float64 would be large
+            part = slice(start, start + ENTRIES)
+            np.add.at(total, x.indices[part], x.data[part].astype(np.float64) ** 2)
+        return total
 
     @property
     def items(self) -> int:

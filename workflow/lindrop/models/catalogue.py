@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lindrop.base.errors import UserError
+from lindrop.models import memory
 from lindrop.models.entry import Entry, Ranks
+from lindrop.models.memory import Size
 from lindrop.models.options import (
     BATCH,
     EPOCHS,
@@ -33,7 +35,7 @@ CATALOGUE: Mapping[str, Entry] = {
         "popularity",
         "closed_form:fit_popularity",
         "Items ranked by their number of training users.",
-        matrices=0,
+        memory=memory.popularity,
     ),
     "weight_decay": Entry(
         "weight decay",
@@ -41,6 +43,7 @@ CATALOGUE: Mapping[str, Entry] = {
         "Low-rank linear autoencoder with the penalty λ(‖U‖² + ‖V‖²) (Steck 2020, Table 1, row 1).",
         {"lambda": LAMBDA([3, 10, 30, 100, 300, 1000, 2000, 4000, 8000, 16000])},
         ranks=Ranks.LARGEST,
+        memory=memory.closed_form,
     ),
     "product_l2": Entry(
         "L2 of the product",
@@ -48,6 +51,7 @@ CATALOGUE: Mapping[str, Entry] = {
         "Low-rank linear autoencoder with the penalty λ‖UV'‖² (Steck 2020, Table 1, row 2).",
         {"lambda": LAMBDA([3, 30, 300, 3000, 6000, 12000, 24000, 48000])},
         ranks=Ranks.LARGEST,
+        memory=memory.closed_form,
     ),
     "dropout_l2": Entry(
         "dropout's L2 (DLAE)",
@@ -56,6 +60,7 @@ CATALOGUE: Mapping[str, Entry] = {
         "(Steck 2020, Eq. 3; Table 1, row 3).",
         {"p": P([0.2, 0.35, 0.5, 0.65, 0.8]), "lambda": LAMBDA([1, 10, 100, 300, 1000, 5000])},
         ranks=Ranks.LARGEST,
+        memory=memory.dropout_l2,
     ),
     "sampled_dropout": Entry(
         "DLAE, sampled dropout",
@@ -65,7 +70,7 @@ CATALOGUE: Mapping[str, Entry] = {
         {"p": P([0.5, 0.65, 0.8]), "lambda": LAMBDA([10]), "epochs": EPOCHS(30)},
         ranks=Ranks.EACH,
         one_rank=True,
-        matrices=0,
+        memory=memory.sampled,
     ),
     "edlae": Entry(
         "EDLAE",
@@ -87,7 +92,7 @@ CATALOGUE: Mapping[str, Entry] = {
             "tolerance": TOLERANCE(3.0e-5),
         },
         ranks=Ranks.EACH,
-        matrices_with={"solver": {"als": 2}},
+        memory=memory.admm,
     ),
     "slim": Entry(
         "SLIM",
@@ -119,6 +124,7 @@ CATALOGUE: Mapping[str, Entry] = {
             ),
         },
         warm=True,
+        memory=memory.slim,
     ),
     "wmf": Entry(
         "WMF",
@@ -145,7 +151,7 @@ CATALOGUE: Mapping[str, Entry] = {
                 minimum=1,
             ),
         },
-        matrices=0,
+        memory=memory.wmf,
     ),
     "cdae": Entry(
         "CDAE",
@@ -162,8 +168,8 @@ CATALOGUE: Mapping[str, Entry] = {
             "batch": BATCH(500),
             "learning_rate": LEARNING_RATE(0.001),
         },
-        matrices=0,
         torch=True,
+        memory=memory.network("cdae"),
     ),
     "mult_vae": Entry(
         "Mult-VAE",
@@ -189,8 +195,8 @@ CATALOGUE: Mapping[str, Entry] = {
             "batch": BATCH(500),
             "learning_rate": LEARNING_RATE(0.003),
         },
-        matrices=0,
         torch=True,
+        memory=memory.network("mult_vae"),
     ),
     "mult_dae": Entry(
         "Mult-DAE",
@@ -208,8 +214,8 @@ CATALOGUE: Mapping[str, Entry] = {
             "batch": BATCH(500),
             "learning_rate": LEARNING_RATE(0.001),
         },
-        matrices=0,
         torch=True,
+        memory=memory.network("mult_dae"),
     ),
     "zero_diagonal_l2": Entry(
         "zero diagonal, λI (Eq. 11)",
@@ -223,6 +229,7 @@ CATALOGUE: Mapping[str, Entry] = {
         },
         ranks=Ranks.EACH,
         fixed={"p": 0.0},
+        memory=memory.admm,
     ),
     "zero_diagonal": Entry(
         "zero diagonal, Λ̃ (Eq. 11)",
@@ -236,6 +243,7 @@ CATALOGUE: Mapping[str, Entry] = {
             "tolerance": TOLERANCE(1.0e-5),
         },
         ranks=Ranks.EACH,
+        memory=memory.admm,
     ),
     "full_l2": Entry(
         "full rank, λI",
@@ -276,7 +284,7 @@ def fit(name: str, data: "Training", rank: int | None = None, **parameters: Any)
     if entry.low_rank and not (rank is not None and 0 < rank < data.items):
         raise UserError(f"{name} needs a rank from 1 to {data.items - 1}, not {rank}")
     ranks = [rank if entry.low_rank and rank else data.items]
-    entry.require_memory(data.items, ranks, **parameters)
+    entry.require_memory(Size.of(data), ranks, **parameters)
     try:
         ((_, result),) = entry.fits(data, ranks, **parameters)
     except TypeError as error:  # a parameter that is missing or not its own

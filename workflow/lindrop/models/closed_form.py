@@ -8,6 +8,7 @@ import numpy as np
 from lindrop.base.arrays import Vector
 from lindrop.linalg.spectrum import regularised_spectrum, ridge_regression
 from lindrop.models.base import Fit, LowRank, Popularity, Training, dropout_penalty
+from lindrop.models.memory import regularised_bytes
 from lindrop.models.precision import inverted
 
 
@@ -49,6 +50,6 @@ def fit_dropout_l2(data: Training, rank: int, p: float, ridge: float) -> Fit:
     UV' = C G E E', with C = (G + Λ̃)⁻¹ and the `rank` top eigenvectors E of G C G.
     """
     penalty = dropout_penalty(data.gram_diagonal, p, ridge)
-    gram = inverted(data, penalty, rank)
+    gram = inverted(data, penalty, regularised_bytes(data.items, rank))
     _, vectors = regularised_spectrum(gram, penalty, rank, data.seed)
     return Fit(LowRank(ridge_regression(gram, penalty, vectors), vectors))

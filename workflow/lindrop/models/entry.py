@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lindrop.base.errors import UserError
-from lindrop.base.memory import require_memory, solver_bytes
+from lindrop.base.memory import require_memory
+from lindrop.models.memory import MARGIN, Size, Work, full_rank
 from lindrop.models.options import Option
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ class Entry:
     ranks: Ranks = Ranks.NONE
     fixed: Mapping[str, Any] = field(default_factory=dict)
     one_rank: bool = False  # is fitted at `rank` only: too slow for every one of `ranks`
-    matrices: int = 1  # of items × items that a fit keeps in memory
-    matrices_with: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)  # option: value: …
+    memory: Work = full_rank  # estimate of the peak bytes of a fit
     warm: bool = False  # is faster from `start`, the model of other parameters
     torch: bool = False  # needs PyTorch: `make deep` fits it
 
@@ -98,21 +98,11 @@ class Entry:
             if option and (problem := option.problem(value)):
                 raise UserError(f"{self.title}: {name} is {value!r}, but {problem}")
 
-    def require_memory(self, items: int, ranks: Sequence[int], **options: Any) -> None:
+    def require_memory(self, size: Size, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
-        needed = self.needed_bytes(items, ranks, **options)
-        require_memory(needed, f"fitting {self.title} to {items:,} items")
+        needed = self.needed_bytes(size, ranks, **options)
+        require_memory(needed, f"fitting {self.title} to {size.items:,} items")
 
-    def needed_bytes(self, items: int, ranks: Sequence[int], **options: Any) -> float:
-        """Peak memory of a fit in float32, beside the interactions."""
-        matrices = self.matrices_of(options)
-        return solver_bytes(items, max(ranks) if self.low_rank else 0, matrices)
-
-    def matrices_of(self, options: Mapping[str, Any]) -> int:
-        """How many matrices of items × items a fit with these options keeps in memory."""
-        given = (
-            counts[options[name]]
-            for name, counts in self.matrices_with.items()
-            if options.get(name) in counts
-        )
-        return max(given, default=self.matrices)
+    def needed_bytes(self, size: Size, ranks: Sequence[int], **options: Any) -> float:
+        """Peak memory of a fit in float32 and its evaluation, beside Python and the data."""
+        return MARGIN * self.memory(size, ranks, options)

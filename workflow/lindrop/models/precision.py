@@ -5,26 +5,29 @@ import numpy.typing as npt
 
 from lindrop.base.arrays import Vector
 from lindrop.base.errors import Unsolvable, UserError
-from lindrop.base.memory import available_bytes, retry_gets_more, solver_bytes
+from lindrop.base.memory import available_bytes, retry_gets_more
 from lindrop.base.reporting import logger
 from lindrop.linalg.blas import NotPositiveDefinite
 from lindrop.linalg.packed import NOISE, PackedGram
 from lindrop.models.base import Training
+from lindrop.models.memory import inverse_bytes, matrix_bytes
 
 SEEN = 1e-5  # error of B from which the fifth digit of ranking metrics may change
 
 
-def inverted(data: Training, penalty: Vector, rank: int = 0, matrices: int = 1) -> PackedGram:
+def inverted(data: Training, penalty: Vector, solver_bytes: float | None = None) -> PackedGram:
     """G and C = (G + dMat(penalty))⁻¹ in one buffer, whose precision later computations share.
 
     float32 is tried first. Where its error exceeds `SEEN`, G is read once more in float64, if there
-    is memory for a solver with `matrices` buffers and a model of `rank`. If there is not, float32
-    errors up to `NOISE` are accepted with a warning; a cluster job whose next attempt gets more
-    memory raises an error instead.
+    is memory for twice `solver_bytes`, which the solver needs in float32 (None: those of the
+    inverse alone). If there is not, float32 errors up to `NOISE` are accepted with a warning; a
+    cluster job whose next attempt gets more memory raises an error instead.
     """
     if data.dtype == np.float64:
         return _inverted(data, np.float64, penalty, NOISE)
-    needed = 2 * solver_bytes(data.items, rank, matrices)
+    if solver_bytes is None:
+        solver_bytes = matrix_bytes(data.items) + inverse_bytes(data.items)
+    needed = 2 * solver_bytes
     if needed > available_bytes():
         return _without_room(data, penalty, needed)
     try:

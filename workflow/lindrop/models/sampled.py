@@ -95,6 +95,7 @@ def fit_sampled(
             adam_u.descend(of.u, rate)
             adam_v.descend(of.v, rate)
             loss += of.loss
+            del of  # or it would stay in memory beside the next gradients
         history.append({"epoch": epoch, "loss": loss, "lr": rate})
         progress.advance(1)
     return u, v, history
@@ -159,7 +160,7 @@ class Adam:
         over_blocks(update, len(self.parameters), BLOCK)
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy")
 def _descend(
     parameters: Matrix,
     gradient: Matrix,

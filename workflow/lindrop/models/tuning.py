@@ -16,6 +16,7 @@ from lindrop.base.stopwatch import Cost, Stopwatch
 from lindrop.models.base import Fit, LowRank, SparseItems, Training
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.entry import Entry
+from lindrop.models.memory import Size
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.ranking.grids import Point, axes, grid, rank_of_table, symbol, usable_ranks
 from lindrop.ranking.metrics import CRITERION, METRICS
@@ -67,7 +68,7 @@ def _trials(
     fold_in: sp.csr_array,
     held_out: sp.csr_array,
 ) -> Iterator[dict[str, Any]]:
-    entry.require_memory(data.items, ranks, **options)
+    entry.require_memory(Size.of(data, fold_in.shape[0]), ranks, **options)
     progress = Progress(name, len(points) * len(ranks), unit="fits")
     last = None
     for point in points:
@@ -76,11 +77,12 @@ def _trials(
         try:
             for rank, fit in entry.fits(data, ranks, **parameters(point, options), **warm):
                 seconds = fit.earlier.seconds + time.perf_counter() - start
-                last = fit.model
+                last = fit.model if entry.warm else None
                 row: dict[str, Any] = {"model": name, "rank": rank, **point}
                 row |= _means(fit, fold_in, held_out)
                 row |= {"iterations": len(fit.history), "converged": fit.converged}
                 row |= {"precision": fit.precision}
+                del fit  # or its matrix would stay in memory beside the next point's
                 done.append(rank)
                 yield row | {"seconds": round(seconds, 3)}
                 progress.advance(1)
@@ -179,7 +181,7 @@ def refit(
     """
     searched, entry = list(axes(options)), models[name]
     edges = dict(zip(chosen["rank"], chosen["edge"], strict=True))
-    entry.require_memory(data.items, list(edges), **options)
+    entry.require_memory(Size.of(data, fold_in.shape[0]), list(edges), **options)
     results = {}
     for values in chosen[searched].drop_duplicates().to_numpy():
         point = dict(zip(searched, map(float, values), strict=True))

@@ -40,6 +40,7 @@ def evaluate(
         gains = _gains(scores, held_out[users])
         _refuse_nan(gains[:, 0], users, model)
         per_user[users] = of_users(gains, np.diff(held_out[users].indptr))
+        del scores  # or it would stay in memory beside the next block
     return per_user
 
 
@@ -100,6 +101,7 @@ def _ranked(
         rows = partial(top_k, scores, ids, values)
         over_blocks(rows, len(scores), USERS)
         _refuse_nan(values[:, 0], users, model)
+        del scores, rows  # or they would stay in memory beside the next block
         yield users, ids, values
 
 
@@ -116,6 +118,7 @@ def _scored(model: Model, history: sp.csr_array) -> Iterator[tuple[slice, Array]
             raise ValueError(f"scores are {scores.shape} for users and items {seen.shape}")
         scores[seen.nonzero()] = -np.inf
         yield users, scores
+        del scores  # or it would stay in memory beside the next block
 
 
 def _refuse_nan(first: Array, users: slice, model: Model) -> None:

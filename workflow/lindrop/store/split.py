@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from lindrop.data.interactions import Ids
 from lindrop.data.split import Counts, Events, Holdout, Protocol, Split
+from lindrop.models.memory import Size
 from lindrop.store.checks import divides, is_permutation, within
 from lindrop.store.hdf5 import Source, StoredFile, create_file, open_file, write_array, write_ids
 
@@ -75,6 +76,8 @@ def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
         ones = file.array(f"{part}/data", "i", (len(indices),))
         file.require((ones == 1).all(), f"{part}/data is not 1 everywhere")
         shape = len(indptr) - 1, _number_of(file, "items")
+        if len(indices) <= np.iinfo(indices.dtype).max:  # else SciPy widens the indices, too
+            indptr = indptr.astype(indices.dtype)
         matrix = sp.csr_array((ones.astype(np.float32), indices, indptr), shape=shape)
     matrix.sum_duplicates()
     return matrix
@@ -84,6 +87,15 @@ def read_split_facts(path: str | Path) -> tuple[Counts, Protocol, dict[str, Any]
     """Counts, protocol and source of a split, read without its events."""
     with open_file(path, KIND) as file:
         return _read_counts(file), _read_protocol(file), file.source()
+
+
+def read_size(path: str | Path) -> Size:
+    """Size of the data of a fit on a split, read without its events."""
+    with open_file(path, KIND) as file:
+        held = _read_protocol(file).heldout_users
+        users = _number_of(file, "users") - 2 * held
+        (entries,) = file.shape("train/indices")
+        return Size(users, _number_of(file, "items"), entries, tested=held)
 
 
 def read_split_sha256(path: str | Path) -> str:

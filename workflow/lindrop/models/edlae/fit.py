@@ -12,6 +12,7 @@ from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.als import ExactEncoder
 from lindrop.models.edlae.objective import Problem
+from lindrop.models.memory import admm_bytes, als_bytes
 from lindrop.models.precision import inverted
 
 
@@ -70,7 +71,7 @@ def _by_admm(
 ) -> Iterator[tuple[int, Fit]]:
     omega = problem.penalty + automatic_omega(problem.gram_diagonal + problem.penalty)
     _, vectors = data.top_spectrum(max(ranks))
-    gram = inverted(data, problem.penalty + omega, max(ranks))
+    gram = inverted(data, problem.penalty + omega, admm_bytes(data.items, ranks))
     for rank in ranks:
         decoder = np.ascontiguousarray(vectors[:, :rank], gram.dtype)
         encoder = ridge_regression(gram, problem.penalty + omega, decoder)
@@ -86,7 +87,7 @@ def _by_admm(
 def _by_exact_als(
     data: Training, problem: Problem, ranks: Sequence[int], iterations: int, tolerance: float
 ) -> Iterator[tuple[int, Fit]]:
-    gram = inverted(data, problem.penalty, max(ranks), matrices=2)
+    gram = inverted(data, problem.penalty, als_bytes(data.items, ranks))
     _, vectors = regularised_spectrum(gram, problem.penalty, max(ranks), data.seed)
     start = ridge_regression(gram, problem.penalty, vectors)
     for rank in ranks:

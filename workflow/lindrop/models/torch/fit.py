@@ -16,7 +16,8 @@ from lindrop.base.digest import digest
 from lindrop.base.errors import UserError
 from lindrop.base.memory import require_memory
 from lindrop.models.base import Fit, Training, Validation
-from lindrop.models.torch.memory import training_bytes
+from lindrop.models.memory import MARGIN, Size
+from lindrop.models.memory import network as network_memory
 from lindrop.models.torch.networks import Autoencoder
 from lindrop.models.torch.training import History, Settings, best_epoch, out_of_patience, train
 
@@ -46,8 +47,8 @@ def fit_network(
     del counts["seed"]
     require(min(counts.values()) > 0, f"{counts}: all must be above 0")
     options |= {"latent": latent, "p": float(p), "decay": ridge / settings.batch}
-    users, hidden = int(data.x.shape[0]), options.get("hidden", 0)
-    needed = training_bytes(model, data.items, users, settings.batch, latent, hidden)
+    size = Size.of(data, data.validation.fold_in.shape[0])
+    needed = MARGIN * network_memory(model)(size, [], options | settings._asdict())
     require_memory(needed, "training a deep network")
     code = Path(inspect.getfile(network_class))
     source = {"model": model, "options": options}

@@ -2,8 +2,10 @@
 
 from itertools import pairwise
 
-COPIES = 5  # arrays per parameter: its value, its gradient, Adam's two moments, its best value
-ACTIVATIONS = 4  # matrices of batch × items held at the same time
+# arrays per parameter: its value, gradient, Adam's two moments, best value, and two temporaries
+COPIES = 7
+# matrices of batch × items at the same time: logits, their softmax and the terms of the gradient
+ACTIVATIONS = 6
 
 
 def training_bytes(

@@ -1,0 +1,45 @@
+"""Estimates of memory: at most 15 % above the measured peak, with the constants of the code."""
+
+import memory as benchmark
+import pytest
+
+from lindrop.linalg import inverse, spectrum
+from lindrop.models import memory
+from lindrop.models.catalogue import CATALOGUE
+from lindrop.models.memory import Size
+from lindrop.ranking import evaluation, metrics
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Folder with the split of a small generated set and its X'X and spectrum."""
+    folder = tmp_path_factory.mktemp("memory")
+    benchmark.make_split(folder, users=2_500, items=2_100, interactions=100_000)
+    return folder
+
+
+def test_estimates_are_at_most_15_percent_above_the_peak(folder):
+    jobs = ("gram", ""), ("spectrum", ""), ("fit", "ease"), ("fit", "wmf")
+    measured = [benchmark.measured(folder, rule, model) for rule, model in jobs]
+    assert all(1.0 <= row["ratio"] <= 1.15 for row in measured), measured
+
+
+def test_constants_are_those_of_the_code():
+    assert memory.BLOCK_BYTES == evaluation.BLOCK_BYTES
+    assert memory.DEPTH == metrics.DEPTH
+    assert memory.PIVOTS == inverse.PIVOTS
+    assert (memory.DENSE, memory.KRYLOV) == (spectrum.DENSE, spectrum.BLOCK)
+
+
+@pytest.mark.parametrize("model", CATALOGUE)
+def test_every_estimate_grows_with_the_data(model):
+    options = {"factors": [10, 20], "batch": 100, "latent": 10}
+    small, large = Size(900, 3_000, 20_000, tested=90), Size(9_000, 5_000, 300_000, tested=900)
+    estimate = CATALOGUE[model].needed_bytes
+    assert 0 < estimate(small, [50], **options) < estimate(large, [50], **options)
+
+
+def test_the_factors_of_wmf_are_counted():
+    size = Size(10**6, 10**4, 10**7)
+    few, many = (CATALOGUE["wmf"].needed_bytes(size, [], factors=[f]) for f in (8, 108))
+    assert many - few >= 4 * 100 * (10**6 + 10**4)

@@ -1,0 +1,230 @@
+"""Estimates of the peak memory of fits, which the jobs request and a fit checks before it starts.
+
+Everything is counted in float32 and from the arrays that the code allocates. This module imports
+neither compiled code nor PyTorch, because the workflow's rules call it.
+`python benchmarks/memory.py` compares every estimate with the measured peak.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lindrop.models.baseline import DEEP, baseline_bytes
+from lindrop.models.torch.memory import training_bytes
+
+if TYPE_CHECKING:
+    from lindrop.models.base import Training
+
+FLOAT = 4  # bytes of a float32, and of an index of an interaction
+MARGIN = 1.05  # for what the allocator keeps of freed arrays
+RETURNED = 32 << 20  # bytes from which on glibc returns a freed array to the system
+BLOCK_BYTES = 128 << 20  # twice the largest block of scores (lindrop.ranking.evaluation)
+DEPTH = 100  # ranks that the metrics look at
+PIVOTS = 320  # columns of each of the two buffers of an inversion (lindrop.linalg.inverse)
+DENSE = 2000  # items up to which a spectrum is that of the whole matrix (lindrop.linalg.spectrum)
+KRYLOV = 128  # vectors that a Krylov step adds
+FILLED = 0.02  # share of the entries of SLIM's matrix that are not zero
+
+
+@dataclass(frozen=True)
+class Size:
+    """Counts of the data of a fit, on which its memory depends.
+
+    `users` and `entries` are the rows and the nonzero entries of X, `eigenpairs` are those of X'X
+    that are stored, and `tested` is the number of users whose rankings are evaluated.
+    """
+
+    users: int
+    items: int
+    entries: int
+    eigenpairs: int = 0
+    tested: int = 0
+
+    @classmethod
+    def of(cls, data: "Training", tested: int = 0) -> "Size":
+        """Size of training data that are in memory."""
+        users, items = data.x.shape
+        eigenpairs = 0 if data.spectrum is None else len(data.spectrum[0])
+        return cls(int(users), int(items), int(data.x.nnz), eigenpairs, tested)
+
+    @property
+    def per_user(self) -> float:
+        """Mean number of entries of a user."""
+        return self.entries / max(self.users, 1)
+
+
+Options = Mapping[str, Any]
+Work = Callable[[Size, Sequence[int], Options], float]
+
+
+def interactions_bytes(size: Size) -> float:
+    """Bytes of X, of the evaluated users' interactions and of the stored eigenvectors."""
+    entries = size.entries + 1.2 * size.tested * size.per_user
+    rows = size.users + 2 * size.tested
+    return FLOAT * (2 * entries + 2 * rows + size.items * size.eigenpairs)
+
+
+def job_bytes(size: Size, needed: float, deep: bool = False) -> float:
+    """Peak bytes of the process of a job: Python with its libraries, the data, and `needed` bytes.
+
+    More is needed to read the data if `needed` is less than that.
+    """
+    work = max(needed, MARGIN * reading_bytes(size))
+    return baseline_bytes(*(DEEP if deep else ())) + MARGIN * interactions_bytes(size) + work
+
+
+def reading_bytes(size: Size) -> float:
+    """Bytes beside `interactions_bytes` while X is read: its entries as they are in the file."""
+    return 2.0 * size.entries
+
+
+def gram_bytes(size: Size) -> float:
+    """Peak bytes of counting X'X: the matrix, and the index arrays of X'."""
+    return FLOAT * (size.items**2 + 2 * size.entries)
+
+
+def evaluation_bytes(size: Size, rank: int = 0, itemsize: int = FLOAT) -> float:
+    """Peak bytes of evaluating a model: a block of scores, and what is made of it."""
+    users = min(size.tested, max(1, BLOCK_BYTES // (8 * max(size.items, 1))))
+    per_user = itemsize * size.items + 2 * FLOAT * rank + 24 * size.per_user + 24 * DEPTH
+    return users * per_user + 48.0 * size.tested
+
+
+def inverse_bytes(items: int) -> float:
+    """Peak bytes of an inversion beside the matrix: two buffers, and the vectors of the error."""
+    return FLOAT * items * (2 * min(PIVOTS, items) + 60.0)
+
+
+def spectrum_bytes(items: int, rank: int) -> float:
+    """Peak bytes beside the matrix while its `rank` largest eigenpairs are computed."""
+    if items <= DENSE or 3 * rank >= items:
+        return FLOAT * items * (8.0 * items + rank)
+    keep = rank + KRYLOV
+    rows = keep + max(keep, 8 * KRYLOV)  # of the Krylov space, and of its image
+    steps = FLOAT * items * max(keep, 2 * rank, 6 * KRYLOV)
+    return FLOAT * items * 2.0 * rows + max(steps, 36.0 * rows**2)
+
+
+def matrix_bytes(items: int, matrices: int = 1) -> float:
+    """Bytes of items × items matrices."""
+    return FLOAT * matrices * float(items) ** 2
+
+
+def columns_bytes(items: int, columns: float) -> float:
+    """Bytes of columns with an entry per item."""
+    return FLOAT * items * columns
+
+
+def kept_bytes(items: int, rank: int, evaluation: float) -> float:
+    """Bytes of an evaluation that add to those of the fit before it.
+
+    The allocator of the C library keeps the memory of freed arrays below 32 MB for arrays of their
+    size, so a block of scores is new memory; larger arrays are returned to the system.
+    """
+    return evaluation if columns_bytes(items, rank) < RETURNED else 0.0
+
+
+def full_rank(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of a full-rank model: X'X, which becomes B, and the buffers of the inversion."""
+    beside = max(inverse_bytes(size.items), evaluation_bytes(size))
+    return matrix_bytes(size.items) + beside
+
+
+def popularity(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of the popularity model, whose scores are float64."""
+    return evaluation_bytes(size, itemsize=8)
+
+
+def closed_form(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of a closed form that needs the spectrum of X'X alone."""
+    rank = max(ranks)
+    copied = rank if size.eigenpairs > rank else 0
+    model = columns_bytes(size.items, _factors(ranks) + copied) + evaluation_bytes(size, rank)
+    if size.eigenpairs >= rank:
+        return model
+    return max(model, matrix_bytes(size.items) + spectrum_bytes(size.items, rank))
+
+
+def dropout_l2(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of the closed form of dropout: an inverse, and a spectrum computed from it."""
+    rank = max(ranks)
+    model = columns_bytes(size.items, _factors(ranks)) + evaluation_bytes(size, rank)
+    return max(regularised_bytes(size.items, rank), model)
+
+
+def _factors(ranks: Sequence[int]) -> float:
+    """Columns of U and V of the models of all ranks."""
+    return 2.0 * sum(ranks)
+
+
+def regularised_bytes(items: int, rank: int) -> float:
+    """Peak bytes of an inverse and of a spectrum computed from it."""
+    return matrix_bytes(items) + max(inverse_bytes(items), spectrum_bytes(items, rank))
+
+
+def admm(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of the low-rank solvers of Eq. 10 and 11."""
+    first = 0.0
+    if size.eigenpairs < max(ranks):
+        first = matrix_bytes(size.items) + spectrum_bytes(size.items, max(ranks))
+    solver = als_bytes if options.get("solver") == "als" else admm_bytes
+    evaluation = evaluation_bytes(size, max(ranks))
+    fitted = solver(size.items, ranks) + kept_bytes(size.items, max(ranks), evaluation)
+    model = matrix_bytes(size.items) + columns_bytes(size.items, _iterates(ranks, 6))
+    return max(first, fitted, model + evaluation)
+
+
+def admm_bytes(items: int, ranks: Sequence[int]) -> float:
+    """Peak bytes of an inverse and of ADMM's iterations."""
+    beside = max(inverse_bytes(items), columns_bytes(items, _iterates(ranks, 14)))
+    return matrix_bytes(items) + columns_bytes(items, max(ranks)) + beside
+
+
+def als_bytes(items: int, ranks: Sequence[int]) -> float:
+    """Peak bytes of an inverse, a spectrum and the iterations of alternating least squares."""
+    iterations = matrix_bytes(items, 2) + columns_bytes(items, _iterates(ranks, 12))
+    return max(regularised_bytes(items, max(ranks)), iterations)
+
+
+def _iterates(ranks: Sequence[int], arrays: int) -> float:
+    """Columns of the arrays of the largest rank's solver, and of the models of the smaller ones."""
+    *smaller, rank = sorted(ranks)
+    return arrays * rank + _factors(smaller) + 2.0 * max(smaller, default=0)
+
+
+def sampled(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of sampled dropout: U, V, Adam's two moments of each, gradients and one batch."""
+    rank = max(ranks)
+    batch = min(size.users, max(1024, min(4096, size.items // 5)))
+    network = columns_bytes(size.items, 9 * rank) + FLOAT * batch * (4 * rank + 16 * size.per_user)
+    evaluation = evaluation_bytes(size, rank)
+    network += kept_bytes(size.items, rank, evaluation)
+    return max(network, columns_bytes(size.items, 2 * rank) + evaluation) + 8.0 * size.users
+
+
+def slim(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of SLIM: X'X and B, of whose entries a share `FILLED` is taken to be nonzero."""
+    entries = FILLED * float(size.items) ** 2
+    solving = matrix_bytes(size.items) + 8 * entries
+    sorting = 3 * 8 * entries
+    return max(solving, sorting, 8 * entries + evaluation_bytes(size))
+
+
+def wmf(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of WMF: the weights of X by user and by item, and the factors of both."""
+    given = options.get("factors", 0)
+    factors = float(max(given) if isinstance(given, Sequence) else given)
+    weights = FLOAT * (4.0 * size.entries + 2 * (size.users + size.items))
+    vectors = FLOAT * factors * (2 * size.users + size.items)
+    return max(weights + vectors, 3.0 * FLOAT * factors * size.items + evaluation_bytes(size))
+
+
+def network(model: str) -> Work:
+    """Function that returns the peak bytes of the training of a deep network."""
+
+    def needed(size: Size, ranks: Sequence[int], options: Options) -> float:
+        sizes = (int(options.get(key, 0)) for key in ("batch", "latent", "hidden"))
+        training = training_bytes(model, size.items, size.users, *sizes)
+        return training + evaluation_bytes(size)
+
+    return needed
