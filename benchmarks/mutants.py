@@ -98,7 +98,7 @@ def _computing(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def mutants(file: Path) -> list[dict[str, str]]:
-    """All single changes of a file: the line, the kind, the expression before and after, the code."""
+    """All single changes of a file: line, kind, the expression before and after, and the code."""
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)
     places = [node for node in formulas(tree) if any(changes(node))]
@@ -139,7 +139,7 @@ def outcomes(workflow: Path, modules: list[str]) -> dict[tuple[str, ...], bool] 
     if done.returncode:
         return None
     checks = json.loads(done.stdout.splitlines()[-1])
-    return {tuple(check[:-1]) + (str(i),): check[-1] for i, check in enumerate(checks)}
+    return {(*check[:-1], str(i)): check[-1] for i, check in enumerate(checks)}
 
 
 def main(per_module: int = 3) -> None:
