@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -194,3 +195,13 @@ def test_a_protocol_that_makes_no_sense():
 def test_a_part_that_does_not_exist():
     with pytest.raises(UserError, match="no part 'test'; the parts are train, validation/fold_in"):
         random_split().matrix("test")
+
+
+@pytest.mark.parametrize(("user", "item"), [(-1, 0), (0, -1), (9, 0), (0, 9)])
+def test_codes_outside_of_the_ids_are_refused(user, item):
+    """-1 would be the last id."""
+    good = interactions_of([("1", "a"), ("2", "b")])
+    codes = {"user": good.user.copy(), "item": good.item.copy()}
+    codes["user"][0], codes["item"][0] = user, item
+    with pytest.raises(ValueError, match="code is outside the list of ids"):
+        replace(good, **codes)

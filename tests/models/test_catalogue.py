@@ -213,3 +213,17 @@ def test_parameters_that_would_give_another_model_or_none(name, rank, parameters
     x = sp.csr_array((np.random.default_rng(0).random((60, 20)) < 0.3).astype(np.float32))
     with pytest.raises(UserError, match=expected):
         fit(name, Training.of(x), rank=rank, **parameters)
+
+
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
+def test_a_model_is_not_written_with_items_that_are_not_its_own(name, fits, tmp_path):
+    path, model = tmp_path / "model.h5", fits[name]
+    for items in (ITEMS[:-1], [*ITEMS, "more"]):
+        with pytest.raises(UserError, match=f"{len(items)} items are named, the model has"):
+            write_model(path, name, model, items)
+    for items in ([*ITEMS[:-1], ITEMS[0]], list(range(len(ITEMS)))):
+        with pytest.raises(UserError, match="must be texts, each of which occurs once"):
+            write_model(path, name, model, items)
+    assert not path.exists()
+    write_model(path, name, model, list(ITEMS))
+    assert list(read_model(path).items) == list(ITEMS)

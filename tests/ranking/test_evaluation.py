@@ -244,3 +244,10 @@ def test_shapes_that_do_not_fit_are_refused():
         top_items(Constant(np.ones(3)), sp.csr_array((2, 3)), 0)
     with pytest.raises(ValueError, match=r"same users and models are compared: \(5, 3\), \(1, 3\)"):
         paired(np.ones((5, 3)), np.ones((1, 3)))
+
+
+def test_a_list_longer_than_there_are_items():
+    ids, scores = top_items(Constant(np.array([1.0, 3, 2])), sp.csr_array((2, 3)), 10**6)
+    assert ids.shape == scores.shape == (2, 10**6)
+    assert ids[:, :4].tolist() == [[1, 2, 0, -1]] * 2
+    assert np.all(scores[:, 3:] == -np.inf)

@@ -1,6 +1,7 @@
 """A configuration is right, or one line says what is wrong with it."""
 
 import datetime
+import os
 import sys
 from inspect import signature
 
@@ -501,3 +502,23 @@ def test_a_very_long_unknown_key_is_refused_in_a_short_line(schema):
         checked({"datasets": {}, "9" * 5000: 1}, schema)
     assert "unknown key" in str(refused.value)
     assert len(str(refused.value)) < 500
+
+
+def test_downloads_whose_names_differ_in_case_alone_are_refused(schema):
+    """They would be one file on a Mac."""
+    source = {"format": "csv", "url": "https://a.org/t.csv"}
+    entries = [source, source | {"url": "https://b.org/T.csv"}]
+    datasets = {
+        f"d{number}": {"source": source, "protocol": {"heldout_users": 5}}
+        for number, source in enumerate(entries)
+    }
+    with pytest.raises(UserError, match=r"differs from t\.csv in more than case"):
+        checked({"datasets": datasets}, schema)
+
+
+@pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
+def test_a_path_that_is_read_without_an_end_is_refused(path, schema, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    with pytest.raises(UserError, match="allowed: the path of an existing file"):
+        checked(one({"format": "csv", "path": path}), schema)

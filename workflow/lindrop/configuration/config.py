@@ -270,7 +270,8 @@ def _checked_path(key: str, path: str, kind: str) -> str:
         raise mistake(key, path, "a path without { } < >, which mean something to Snakemake")
     try:
         found = Path(path).expanduser()
-        exists = found.is_dir() if kind == "folder" else found.exists()
+        # a pipe or a device would be read without an end
+        exists = found.is_dir() or (kind == "file" and found.is_file())
     except (OSError, RuntimeError, ValueError) as error:
         raise mistake(key, path, f"the path of an existing {kind} ({error})") from error
     if not exists:
@@ -325,7 +326,13 @@ def downloads(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             continue
         if not re.fullmatch(DOWNLOAD_NAME, download_name(url)):
             raise mistake(f"{key}.url", url, "an address that ends in a plain file name")
-        known = files.setdefault(download_name(url), {"url": url, "urls": [url]})
+        name = download_name(url)
+        if same := [other for other in files if other != name and other.lower() == name.lower()]:
+            # on some systems these are one file
+            raise mistake(
+                f"{key}.url", url, f"a name that differs from {same[0]} in more than case"
+            )
+        known = files.setdefault(name, {"url": url, "urls": [url]})
         for fact in ("url", "bytes", "sha256", "md5"):
             if source[fact] is not None and known.setdefault(fact, source[fact]) != source[fact]:
                 raise mistake(

@@ -93,7 +93,7 @@ def _refuse_second_header(
 
     The row would become a user, and ids that are numbers would then sort as texts.
     """
-    repeated = True
+    repeated = np.ones(table.num_rows, bool)
     for name in (columns.user, columns.item):
         column = table[name].unify_dictionaries()
         ids = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.string())
@@ -103,8 +103,8 @@ def _refuse_second_header(
         if max(codes) < 0:
             return
         chunks = [np.isin(chunk.indices.to_numpy(), codes) for chunk in column.chunks]
-        repeated = repeated & np.concatenate(chunks)
-    if np.any(repeated):
+        repeated &= np.concatenate(chunks)
+    if repeated.any():
         raise UserError(
             f"{where}, {place(int(np.argmax(repeated)))}: the header line again, as if two files "
             "were joined; remove the line"

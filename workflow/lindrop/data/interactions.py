@@ -42,6 +42,13 @@ class Interactions:
     def __post_init__(self) -> None:
         if len(self.user) != len(self.item):
             raise ValueError("user and item must have one entry per event")
+        for name, codes, ids in (
+            ("user", self.user, self.user_ids),
+            ("item", self.item, self.item_ids),
+        ):
+            # -1, by which pandas.factorize means no id, would be the last id
+            if len(codes) and not (codes.min() >= 0 and codes.max() < len(ids)):
+                raise ValueError(f"a {name} code is outside the list of ids")
 
     def __len__(self) -> int:
         return len(self.user)

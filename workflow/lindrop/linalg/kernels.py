@@ -31,14 +31,13 @@ def canonical(x: sp.csr_array) -> sp.csr_array:
     return x
 
 
-def _require_csr(x: sp.csr_array) -> None:
-    """Raise ValueError for another sparse format, whose arrays mean something else."""
+def csr(x: sp.csr_array) -> Csr:
+    """CSR arrays of X with unsigned indices, which Numba need not test for being negative.
+
+    ValueError for another sparse format, whose arrays mean something else.
+    """
     if x.format != "csr":
         raise ValueError(f"X is of the format {x.format}, not csr")
-
-
-def csr(x: sp.csr_array) -> Csr:
-    """CSR arrays of X with unsigned indices, which Numba need not test for being negative."""
     return unsigned(x.indptr), unsigned(x.indices), x.data
 
 
@@ -95,9 +94,8 @@ def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
     """Product X B of sparse X and dense, C-ordered B; threads take blocks of columns."""
     if x.shape[1] != len(b) or not b.flags.c_contiguous:  # compiled loops do not check bounds
         raise ValueError(f"X is {x.shape}, B is {b.shape} and must be C-ordered")
-    _require_csr(x)
     scores = np.empty((x.shape[0], b.shape[1]), b.dtype)
-    arrays = (x.indptr, unsigned(x.indices), x.data)  # signed indptr: in Numba uint64 + 4 is float
+    arrays = (x.indptr, *csr(x)[1:])  # signed indptr: in Numba uint64 + 4 is float
 
     def tile(start: int, stop: int) -> None:
         sparse_rows_times_dense(arrays, b, scores, start, stop)
@@ -133,7 +131,6 @@ def sparse_times_sparse(x: sp.csr_array, b: Csr) -> Array:
     indptr, indices, data = b
     if x.shape[1] != len(indptr) - 1:  # compiled loops do not check bounds
         raise ValueError(f"X is {x.shape}, B has {len(indptr) - 1} rows")
-    _require_csr(x)
     scores = np.zeros(x.shape, data.dtype)
     arrays, b = csr(x), (unsigned(indptr), unsigned(indices), data)
 

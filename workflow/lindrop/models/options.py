@@ -47,7 +47,8 @@ class Option:
         if self.kind == "boolean":
             return "" if value in (True, False) else "must be true or false"
         least = self.above if self.minimum is None else self.minimum
-        kind, name = (Integral, "whole") if self.kind == "integer" else (Real, "finite")
+        whole = self.kind == "integer"
+        kind: Any = Integral if whole else Real
         if (
             isinstance(value, kind)
             and math.isfinite(value)
@@ -57,7 +58,7 @@ class Option:
             return ""
         bounds = {"at least": least, "below": self.below}
         said = [f", {word} {bound}" for word, bound in bounds.items() if bound is not None]
-        return f"must be a {name} number{''.join(said)}"
+        return f"must be a {'whole' if whole else 'finite'} number{''.join(said)}"
 
     def _list(self) -> str:
         """In words, which lists are allowed."""

@@ -35,6 +35,8 @@ class WeightedFactors:
     def scores(self, x: sp.csr_array) -> Matrix:
         """U Y', users × items."""
         y = self.item_factors.astype(np.float64)
+        if x.shape[1] != len(y):  # compiled loops do not check bounds
+            raise ValueError(f"X is {x.shape}, Y has {len(y)} rows")
         base = y.T @ y + self.ridge * np.eye(y.shape[1])
         users, arrays = np.empty((x.shape[0], y.shape[1])), csr(x)
 

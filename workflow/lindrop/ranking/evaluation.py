@@ -56,8 +56,10 @@ def top_items(
         raise ValueError(f"k is {k}")
     ids = np.empty((history.shape[0], k), np.int32)
     scores = np.empty(ids.shape)
-    for users, best, values in _ranked(model, history, k):
-        ids[users], scores[users] = best, values
+    ids[:], scores[:] = -1, -np.inf
+    most = min(k, history.shape[1])  # the heap of a larger k would be as large
+    for users, best, values in _ranked(model, history, most):
+        ids[users, :most], scores[users, :most] = best, values
     return ids, scores
 
 

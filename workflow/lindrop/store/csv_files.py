@@ -1,8 +1,8 @@
 """Read and write csv files for later jobs: curves and tuning, not the csv files for readers.
 
-The last column, `crc32`, has the same value in every row: the CRC-32 of what the table was made
-from and of the csv without this column. Readers of the csv may ignore it. lindrop compares it, so
-that a changed or lost row is found, and a table that was made from other data.
+The last column, `crc32`, has the same value in every row: the CRC-32 of a fingerprint of the data
+behind the table, followed by the csv without this column. Readers of the csv may ignore it.
+lindrop compares it, so that a changed or lost row is found, and a table made from other data.
 """
 
 import io

@@ -67,7 +67,7 @@ class SavedModel:
             raise UserError("none of the history's items is known to the model")
         row = (np.ones(len(known), np.float32), (np.zeros(len(known), int), known))
         x = sp.csr_array(row, shape=(1, len(self.items)))
-        best, _ = top_items(self.fit.model, x, k)
+        best, _ = top_items(self.fit.model, x, min(k, len(self.items)))
         return [str(self.items[column]) for column in best[0] if column >= 0]
 
 
@@ -80,7 +80,11 @@ def write_model(
     split_sha256: str = "",
 ) -> None:
     """Write a fitted model with the raw ids of its items."""
-    parts = _parts(fit.model)
+    parts, items = _parts(fit.model), np.array(list(items), object)
+    if not all(isinstance(item, str) for item in items) or len(set(items)) < len(items):
+        raise UserError("the items of a model must be texts, each of which occurs once")
+    if len(items) != _items_of(parts):
+        raise UserError(f"{len(items):,} items are named, the model has {_items_of(parts):,}")
     with create_file(path, KIND, {}, [*parts.values(), items]) as file:
         write_ids(file, "items", items)
         for part, values in parts.items():
@@ -112,6 +116,13 @@ def _parts(model: Model) -> dict[str, Array]:
         parts: dict[str, Array] = model.parts()  # type: ignore[attr-defined]
         return parts
     return {part: np.asarray(getattr(model, part)) for part in PARTS[name]}
+
+
+def _items_of(parts: Mapping[str, Array]) -> int:
+    """Number of items of the model with these parts: the rows of its first matrix."""
+    if "indptr" in parts:
+        return len(parts["indptr"]) - 1
+    return len(parts.get("weights_1", next(iter(parts.values()))))
 
 
 def _read_parts(file: StoredFile, items: int) -> Model:
