@@ -190,7 +190,9 @@ def _theorem_2_7(cases: list[Case], problems: list[Problem]) -> list[Check]:
         a = enumerated_prox(problem.m, r, beta, r)
         descents.append(ends[0].value / problem.value(a))
     claim, what = "theorem_2_7", f"{PROBLEMS} random Y: the best A_{{ρ,λ}},"
-    without = f"{PROBLEMS} random Y: min{{m_i/(1 + β), (m_i − τ)₊}}, distance to the least, relative"
+    without = (
+        f"{PROBLEMS} random Y: min{{m_i/(1 + β), (m_i − τ)₊}}, distance to the least, relative"
+    )
     return [
         near_one(claim, f"{what} F / least F by the conjugates", values),
         equal(claim, f"{what} distance to the least, relative", max(distances)),
@@ -240,7 +242,13 @@ def _e14(data: np.random.Generator, descent: np.random.Generator) -> list[Check]
     what = f"X of {rows} rows and {COLUMNS} columns: Theorem 2.7"
     below = "e14", f"{what} for Y itself, which the condition excludes here / least f"
     return [
-        near_one("e14", f"{what} for Y P_X, and ‖Y(I − P_X)‖² / least f", [bound / least], VALUE, EXTENSION),
+        near_one(
+            "e14",
+            f"{what} for Y P_X, and ‖Y(I − P_X)‖² / least f",
+            [bound / least],
+            VALUE,
+            EXTENSION,
+        ),
         at_most(*below, least_bound(y, r, beta) / least, 1 - VALUE, form=EXTENSION),
     ]
 
@@ -261,7 +269,9 @@ def _e15(data: np.random.Generator, descent: np.random.Generator) -> list[Check]
         equal("e15", f"{what}least f with 3 blocks − least F", three, 0, VALUE),
         near_one("e15", f"{what}f of 4 or more constructed blocks / least F", blocks),
         near_one("e15", "dropout: f of d ≥ rank A* nodes / least F", dropout, form=EXTENSION),
-        equal("e15", f"{what}least f with 2 blocks − least F", two, 4 / 3 - 9 / 7, VALUE, EXTENSION),
+        equal(
+            "e15", f"{what}least f with 2 blocks − least F", two, 4 / 3 - 9 / 7, VALUE, EXTENSION
+        ),
     ]
 
 

@@ -18,8 +18,8 @@ from lindrop.dropout.k_support import (
 from lindrop.papers.pal2020.references import (
     COLUMNS,
     INPUTS,
-    ROWS,
     PRODUCT,
+    ROWS,
     VALUE,
     Problem,
     conjugate_minimiser,
