@@ -78,12 +78,12 @@ def _bounds(rng: np.random.Generator) -> Iterator[Check]:
         of_envelope.append(attained / envelope)
         of_both.append(found / envelope)
     what = f"{DRAWN} random pairs (U, V)"
-    yield at_least("equation_10", f"f / F̄(UV'X) of {what}, the least", min(of_f), 1, VALUE)
+    yield at_least("equation_10", f"f / F̄(UV'X) of {what}, the least", min(of_f), 1, ROUNDING)
     reached = "factors that attain Λ, products of"
     yield near_one("equation_10", f"f of {reached} {what} / the bound by duality", of_envelope)
     least = min(of_envelope)
-    yield at_least("equation_12", f"F̄ / F, products of {what}, the least", least, 1, VALUE)
-    yield at_least("equation_12", f"f / F of {what}, the least", min(of_both), 1, VALUE)
+    yield at_least("equation_12", f"F̄ / F, products of {what}, the least", least, 1, ROUNDING)
+    yield at_least("equation_12", f"f / F of {what}, the least", min(of_both), 1, ROUNDING)
 
 
 def _full_rank(rng: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
