@@ -51,7 +51,7 @@ def draw(curves: pd.DataFrame) -> Figure:
     """Objectives with correlated inputs, and all objectives relative to Theorem 4.1 as printed."""
     figure, (left, right) = panels(2, height=ROW + 0.9)
     correlated = curves[curves["inputs"] == "correlated"]
-    band(left, correlated, "DropConnect, stochastic (5 to 95 %)")
+    band(left, correlated, "DropConnect, stochastic (5 to 95%)")
     line(left, correlated, "printed", "Theorem 4.1 as printed", ORANGE, ls="--")
     line(left, correlated, "deterministic", "E18, correlated inputs", GREEN)
     finish(left, f"correlated inputs, θ = {curves['keep'].iloc[0]:g}")

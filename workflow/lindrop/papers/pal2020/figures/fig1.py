@@ -89,7 +89,7 @@ def draw(curves: pd.DataFrame) -> Figure:
     """A row per θ: sampled masks on the left (top row of the paper), the minimum on the right."""
     figure, axes = rows_of_panels(curves["keep"].nunique())
     for (keep, curve), (left, right) in zip(curves.groupby("keep"), axes, strict=True):
-        band(left, curve, "DropBlock, stochastic (5 to 95 %)")
+        band(left, curve, "DropBlock, stochastic (5 to 95%)")
         line(left, curve, "sampled", f"mean of {FRESH} masks", BLUE)
         for axis in (left, right):
             line(axis, curve, "deterministic", "DropBlock, deterministic", ORANGE, ls="--")

@@ -63,7 +63,7 @@ def draw(curves: pd.DataFrame) -> Figure:
     for (keep, of_keep), (left, middle, right) in zip(curves.groupby("keep"), axes, strict=True):
         of_scheme = dict(list(of_keep.groupby("scheme")))
         connect, dropout = of_scheme["DropConnect"], of_scheme["dropout"]
-        band(left, connect, "DropConnect, stochastic (5 to 95 %)")
+        band(left, connect, "DropConnect, stochastic (5 to 95%)")
         line(middle, dropout, "deterministic", "dropout", BLACK)
         for axis in (left, middle):
             line(axis, connect, "deterministic", "DropConnect, E18", GREEN)
