@@ -108,9 +108,9 @@ def _terms(
 def prox(m: Vector, r: int, beta: float) -> Vector:
     """argmin_a Σ (m_i − a_i)² + β‖a‖²: |a_i| = min{ |m_i|/(1+β), (|m_i| − τ)₊ }, τ of `threshold`.
 
-    This solves Theorem 2.7 of Pal 2020 without a search (E13). Derivation: ‖a‖² is the minimum of Σ a_i²/η_i
-    over 0 ≤ η_i ≤ 1 with Σ η_i = r; the best a_i is m_i η_i/(η_i + β), and the best η_i is
-    min{ 1, β(m_i/τ − 1)₊ }.
+    This solves Theorem 2.7 of Pal 2020 without a search (E13). Derivation: ‖a‖² is the minimum of
+    Σ a_i²/η_i over 0 ≤ η_i ≤ 1 with Σ η_i = r; the best a_i is m_i η_i/(η_i + β), and the best η_i
+    is min{ 1, β(m_i/τ − 1)₊ }.
     """
     size = np.abs(m)
     shrunk = np.minimum(size / (1 + beta), np.maximum(size - threshold(m, r, beta), 0))
