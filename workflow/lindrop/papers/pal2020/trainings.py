@@ -38,7 +38,7 @@ from lindrop.papers.pal2020.synthetic import Measure, Noise, Problem, synthetic,
 BLOCK = 5  # the paper's block size, which it names for its deep experiments only
 MORE_KEEPS = 0.3, 0.7, 0.9  # θ of Figures 5 and 6: our choice, as the paper's are illegible
 TELLING = 0.03  # largest tolerance at which a mean factor decides a claim
-VISIBLE = 0.02  # share of the height of a log axis below which two curves look like one
+VISIBLE = 0.02  # share of the height of a log axis up to which two curves count as matching
 PAPER_ITERATIONS = 100_000  # where the paper's axes end
 WINDOW = 50  # points of a curve in a running mean or quantile
 BAND = 0.05, 0.95  # quantiles of the losses under single masks that a band shows
@@ -161,7 +161,7 @@ def what_it_is(figure: Figure, curves: pd.DataFrame, ours: str) -> None:
 
 
 def visible(curve: pd.DataFrame) -> float:
-    """Relative difference from which the eye can tell two curves apart on the figure's log axis.
+    """Relative difference above which two curves do not match to the eye on the figure's log axis.
 
     It is a share of the height of the axis, which spans the objectives of the training.
     """
