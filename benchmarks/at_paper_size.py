@@ -1,10 +1,12 @@
 """Summaries of the figures of the dropout papers, computed at the papers' sizes, as small tables.
 
     snakemake --cores 2 results/figures/mianjy2018_fig3.pdf --configfile config/dropout.yaml
+    snakemake --cores 2 results/figures/pal2020_fig{1,3,4,5,6}.pdf --configfile config/dropout.yaml
     snakemake --cores 2 deep --configfile config/dropout.yaml
     snakemake --cores 2 results/figures/pretorius2018_{relu,supp_fig1}.pdf \\
         --configfile config/dropout.yaml --config 'pretorius2018={images: [mnist]}'
     python benchmarks/at_paper_size.py results mianjy2018_fig3
+    python benchmarks/at_paper_size.py results pal2020_shallow
     python benchmarks/at_paper_size.py results pal2020_fig2
     python benchmarks/at_paper_size.py results pretorius2018_mnist
 
@@ -98,6 +100,39 @@ def pal2020_fig2(results: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+SHALLOW = "fig1", "fig3", "fig4", "fig5", "fig6"
+
+
+def pal2020_shallow(results: Path) -> pd.DataFrame:
+    """Table of the objective at the end of every training on Pal 2020's synthetic data.
+
+    What is printed is Theorem 2.7 with the printed ρ* (Figures 1 and 5) or Eq. 20 (3 and 6).
+    """
+    rows = []
+    for figure in SHALLOW:
+        data = pd.read_csv(results / "figures" / f"pal2020_{figure}.csv")
+        data = data.reindex(columns=data.columns.union(["minimum", "printed"], sort=False))
+        for (keep, scheme), curve in data.groupby(["keep", "scheme"], sort=False):
+            start, end = curve.iloc[0], curve.iloc[-1]
+            above = {
+                f"above the {column}": f"{end['deterministic'] / end[column] - 1:.2%}"
+                for column in ("minimum", "printed")
+                if not curve[column].isna().any()
+            }
+            rows.append(
+                {
+                    "figure": figure.removeprefix("fig"),
+                    "θ": f"{keep:g}",
+                    "scheme": scheme,
+                    "iterations": f"{end['iteration']:,.0f}",
+                    "objective, start": f"{start['deterministic']:.4g}",
+                    "end": f"{end['deterministic']:.4g}",
+                }
+                | above
+            )
+    return pd.DataFrame(rows).fillna("")
+
+
 NETWORKS = {
     "ae": "AE",
     "wdae": "WDAE",
@@ -136,6 +171,18 @@ def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
             results, "mianjy2018", "fig3", ["fig3", "section_6_monotone", "section_6_speed"]
         ),
         "dropout_times": time_of(results, ["mianjy2018_convergence"]),
+    }
+
+
+def of_pal2020_shallow(results: Path) -> dict[str, pd.DataFrame]:
+    """Tables of Figures 1 and 3 to 6 of Pal 2020, by the name of their csv file."""
+    found = [
+        checks_of(results, "pal2020", figure, [figure, f"{figure}_rho"]).assign(figure=figure[3:])
+        for figure in SHALLOW
+    ]
+    return {
+        "pal2020_shallow": pal2020_shallow(results),
+        "pal2020_shallow_checks": pd.concat(found, ignore_index=True),
     }
 
 

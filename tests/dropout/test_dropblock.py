@@ -28,6 +28,7 @@ from lindrop.dropout.objective import lam_of
 from lindrop.dropout.optimum import optimal_value
 from lindrop.papers.pal2020 import references
 from lindrop.papers.pal2020.checks import closed_forms
+from lindrop.papers.pal2020.references import least_bound
 
 RNG = np.random.default_rng(0)
 Y, U, V = RNG.normal(size=(4, 7)), RNG.normal(size=(4, 6)), RNG.normal(size=(5, 6))
@@ -38,10 +39,10 @@ INPUTS = {
 }
 X = INPUTS["more samples than inputs"]
 FAILING = {
-    *("section_2_3_convexity", "theorem_2_3", "theorem_2_7", "proposition_3_3"),
-    *("e12", "e13", "e14", "e15", "e17"),
+    *("theorem_2_3", "proposition_3_3", "e12", "e13", "e17"),
 }
 HOLDING = {
+    *("section_2_3_convexity", "theorem_2_7", "e14", "e15"),
     "lemma_2_2",
     "equation_7",
     "equation_8",
@@ -203,13 +204,23 @@ def unbalanced_factors(a, x, r, blocks=None):
     return u * scale, v / scale**2
 
 
+def half(m, r, *_):
+    return m / 2
+
+
+def a_tenth_more(y, r, beta):
+    return 1.1 * least_bound(y, r, beta)
+
+
 NOT_CONVEX = {"section_2_3_convexity", "theorem_2_3", "e12"}
 MUTANTS = {
-    "prox": (printed_prox, {"theorem_2_7", "e13"}),
+    "prox": (printed_prox, {"theorem_2_7"}),
+    "enumerated_prox": (half, {"theorem_2_7", "e13"}),
+    "least_bound": (a_tenth_more, {"e14", "e15", "proposition_3_3", "e17"}),
     "squared_norm": (squared_norm_printed, {"theorem_2_3", "e12"}),
     "balanced_factors": (
         unbalanced_factors,
-        {"theorem_2_3", "corollary_2_8", "section_2_3_convexity", "e14", "e15"},
+        {"theorem_2_3", "corollary_2_8", "section_2_3_convexity", "e15"},
     ),
     "conjugate_norm": (lambda a, r: np.sum(np.sort(np.abs(a))[-r:] ** 2), NOT_CONVEX),
     "beta_at": (lambda keep, r, d: lam_of(keep), {"proposition_3_3", "e17"}),

@@ -104,6 +104,7 @@ def test_shares_of_the_limits_are_those_of_the_benchmark():
         ("dropout.md", "mianjy2018_fig3", None),
         ("dropout.md", "mianjy2018_fig3_checks", None),
         ("benchmarks.md", "dropout_times", None),
+        ("dropout.md", "pal2020_shallow", None),
         ("dropout.md", "pal2020_fig2", None),
         ("dropout.md", "pretorius2018_mnist", None),
         ("dropout.md", "pretorius2018_mnist_checks", None),

@@ -97,7 +97,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(y: Matrix, r: int, beta: float, x: Matrix | None = None) -> Optimum:
-    """Global minimum of `objective` over U, V and d (Pal 2020, Theorem 2.7, corrected: E13, E14).
+    """Global minimum of `objective` over U, V and d (Pal 2020, Theorem 2.7, E12 to E14).
 
     The singular values of Y P_X shrink as in `k_support.prox`. P_X projects on the row space of X,
     in which all UV'X lie; ‖Y(I − P_X)‖² is lost whatever U and V are. Without `x` every prediction

@@ -108,9 +108,9 @@ def _terms(
 def prox(m: Vector, r: int, beta: float) -> Vector:
     """argmin_a Σ (m_i − a_i)² + β‖a‖²: |a_i| = min{ |m_i|/(1+β), (|m_i| − τ)₊ }, τ of `threshold`.
 
-    This solves Theorem 2.7 of Pal 2020 (erratum E13). Derivation: ‖a‖² is the minimum of Σ a_i²/η_i
-    over 0 ≤ η_i ≤ 1 with Σ η_i = r; the best a_i is m_i η_i/(η_i + β), and the best η_i is
-    min{ 1, β(m_i/τ − 1)₊ }.
+    This solves Theorem 2.7 of Pal 2020 without a search (E13). Derivation: ‖a‖² is the minimum of
+    Σ a_i²/η_i over 0 ≤ η_i ≤ 1 with Σ η_i = r; the best a_i is m_i η_i/(η_i + β), and the best η_i
+    is min{ 1, β(m_i/τ − 1)₊ }.
     """
     size = np.abs(m)
     shrunk = np.minimum(size / (1 + beta), np.maximum(size - threshold(m, r, beta), 0))
@@ -122,8 +122,7 @@ def enumerated_prox(
 ) -> Vector:
     """Solution of Theorem 2.7 by its own search: the best a_{ρ,λ} over ρ ≤ `last_rho` and all λ.
 
-    m must fall. The theorem as printed has `last_rho` = r − 1 and `squared` =
-    `squared_norm_printed` (erratum E13).
+    m must fall. Our copy of the theorem has `last_rho` = r − 1, but r is right (erratum E13).
     """
     i = np.arange(1, len(m) + 1)
     rho, lam = np.arange(1, last_rho + 1)[:, None, None], i[None, :, None]

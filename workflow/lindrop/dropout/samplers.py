@@ -71,12 +71,13 @@ def seed_keep_of(keep: float, block: int) -> float:
     return float(keep ** (1 / block))
 
 
-def seed_keep_as_printed(keep: float, block: int) -> float:
-    """θ' as printed in Pal 2020, Section 5.3, with the block size r in place of its window 2k − 1.
+def seed_keep_as_printed(keep: float, k: float) -> float:
+    """θ' = 1 − (1 − θ)^{1/(2k−1)} as printed in Pal 2020, Section 5.3.
 
-    With θ and 1 − θ exchanged, this is the probability of a seed, not of its absence (E19).
+    The paper calls θ and θ' probabilities of keeping. Where both are probabilities of dropping and
+    2k − 1 = r places are in reach of a node, this is the rule that `seed_keep_of` has (E19).
     """
-    return float(1 - (1 - keep) ** (1 / block))
+    return float(1 - (1 - keep) ** (1 / (2 * k - 1)))
 
 
 def dropconnect_noise(

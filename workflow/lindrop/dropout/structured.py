@@ -59,7 +59,7 @@ def dropout_regulariser(u: Matrix, hidden: Matrix, keep: float) -> float:
 
 
 def dropout_regulariser_as_printed(u: Matrix, hidden: Matrix) -> float:
-    """Σ ‖u_i‖²‖h_i‖², the penalty as Pal 2020, Eq. 17 prints it, without the factor (1 − θ)/θ."""
+    """Σ ‖u_i‖²‖h_i‖², the penalty in our copy of Pal 2020, Eq. 17, which lacks (1 − θ)/θ (E16)."""
     return float(squared_norms(u) @ squared_norms(hidden.T))
 
 

@@ -22,6 +22,7 @@ ROWS, COLUMNS, INPUTS = 4, 5, 6  # a and N of Y (a × N), and b of X (b × N)
 KEPT = 0.3, 0.5, 0.8  # values of θ or θ̄
 STARTS = 4
 DESCENT = EXACT | {"maxiter": 3000}
+FLAT = 1e-9  # relative excess over the least entry of x that counts as larger
 VALUE, PRODUCT = 1e-9, 1e-5  # tolerances of a descent: of f, and of what changes f to second order
 
 
@@ -78,6 +79,18 @@ def conjugate_minimiser(problem: Problem) -> Vector:
     weights = np.where(np.arange(len(m)) < r, 1 + 1 / beta, 1)
     z = isotonic_regression(2 * m / weights, weights=weights, increasing=False).x
     return np.asarray(m - z / 2)
+
+
+def least_bound(y: Matrix, r: int, beta: float) -> float:
+    """Least F(A) = ‖Y − A‖² + β‖A‖² with the k-support norm, k = r, by the conjugates."""
+    problem = Problem(np.linalg.svd(y, compute_uv=False), r, beta)
+    return problem.value(conjugate_minimiser(problem))
+
+
+def flat_from(m: Vector, r: int) -> int:
+    """The ρ from which on the maximiser of Eq. 31 is constant."""
+    x = conjugate_point(m, r)
+    return 1 + int(np.count_nonzero(x > x[-1] * (1 + FLAT)))
 
 
 def dropblock_minima(

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import CORRECTED, Check, at_most
+from lindrop.claims.checks import CORRECTED, COUNTEREXAMPLE, Check, Form, at_most, equal
 from lindrop.dropout.objective import lam_of, squared_norms
+from lindrop.dropout.samplers import dropout
 from lindrop.dropout.structured import (
     dropconnect_gradient,
     dropconnect_regulariser,
@@ -14,7 +15,16 @@ from lindrop.dropout.structured import (
     loss,
 )
 from lindrop.papers.pal2020.references import PRODUCT, factor_minima, near_one
-from lindrop.papers.pal2020.small_net import KEEP, Net, agree, mean_dropconnect_loss, small_net
+from lindrop.papers.pal2020.small_net import (
+    KEEP,
+    ROUNDING,
+    Net,
+    agree,
+    every_mask,
+    mean_dropconnect_loss,
+    mean_loss,
+    small_net,
+)
 
 KEEPS = 0.95, 0.6, 0.1  # values of θ; a lower θ has a larger λ
 NODES = 6
@@ -28,9 +38,9 @@ def checks(seed: int) -> list[Check]:
 
 
 def _theorem_4_1(net: Net) -> Iterator[Check]:
-    """Checks of Theorem 4.1 as printed and corrected.
+    """Checks of Theorem 4.1 as printed, and of the loss that DropConnect has instead (E18).
 
-    The step to Eq. 55 treats the independent entries of a column of Z as one and the same (E18).
+    The step to Eq. 55 treats the independent entries of a column of Z as one and the same.
     """
     orthogonal = np.linalg.qr(net.x.T)[0].T * np.arange(1, 5)[:, None]
     relu = np.maximum(net.x - net.x.mean(), 0)
@@ -45,9 +55,29 @@ def _theorem_4_1(net: Net) -> Iterator[Check]:
         printed = dropconnect_regulariser_as_printed(net.u, net.v, inputs, KEEP)
         corrected = dropconnect_regulariser(net.u, net.v, inputs, KEEP)
         yield agree(claim, f"Theorem 4.1, {of}", error + printed, mean)
-        yield agree(
-            claim, f"Theorem 4.1 with variances added, {of}", error + corrected, mean, CORRECTED
-        )
+        form: Form = CORRECTED if claim == "e18" else COUNTEREXAMPLE
+        what = f"Theorem 4.1 with variances added, {of}"
+        yield agree(claim, what, error + corrected, mean, form)
+    yield from _equal_inputs()
+
+
+def _equal_inputs() -> Iterator[Check]:
+    """Checks of one node whose two inputs are equal and whose weights cancel, by all masks.
+
+    Dropout of the node changes nothing, because its value is 0. DropConnect drops one of the two
+    weights alone.
+    """
+    one = np.ones((1, 1))
+    net = Net(np.ones((2, 1)), 0 * one, one, np.array([[1.0], [-1.0]]))
+    masks, chances = every_mask(dropout(1, KEEP))
+    of_dropout = mean_loss(net, net.hidden, masks / KEEP, chances)
+    of_dropconnect = mean_dropconnect_loss(net, net.x, KEEP)
+    for claim in ("theorem_4_1", "corollary_4_2"):
+        what = "two equal inputs with weights 1 and −1, Y = 0, every mask: mean loss of"
+        yield equal(claim, f"{what} dropout", of_dropout, 0, ROUNDING, COUNTEREXAMPLE)
+        expected = 2 * lam_of(KEEP)
+        what = f"{what} DropConnect"
+        yield equal(claim, what, of_dropconnect, expected, ROUNDING * expected, COUNTEREXAMPLE)
 
 
 def _low_rank(net: Net, rng: np.random.Generator) -> Iterator[Check]:

@@ -1,16 +1,16 @@
 """Pal 2020, Section 3 (deep networks), the proof of Theorem 4.1, and Section 5.3."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from lindrop.base.arrays import Vector
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import CORRECTED, Check, at_most, equal, relative_distance
-from lindrop.dropout.dropblock import beta_at, fixed_objective, optimum
+from lindrop.dropout.dropblock import beta_at, fixed_objective
 from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import lam_of, squared_norms
-from lindrop.dropout.samplers import characteristic_of, overlapping_dropblock
+from lindrop.dropout.samplers import characteristic_of, dropout, overlapping_dropblock
 from lindrop.dropout.structured import loss
 from lindrop.papers.pal2020.references import (
     COLUMNS,
@@ -19,6 +19,7 @@ from lindrop.papers.pal2020.references import (
     STARTS,
     VALUE,
     dropblock_minima,
+    least_bound,
     near_one,
 )
 from lindrop.papers.pal2020.small_net import (
@@ -28,20 +29,23 @@ from lindrop.papers.pal2020.small_net import (
     agree,
     every_mask,
     mean_dropconnect_loss,
+    mean_loss,
     small_net,
 )
 
 NODES, BLOCK = 6, 2
 WIDTH = 8  # width d of the networks in descents
+STEP = 0.1  # of central differences
 CERTAINLY = 0.99  # ratios below it are certainly below 1
 
 
 def checks(seed: int) -> list[Check]:
-    """Checks of SGD and capacity in deep networks, of Eq. 54 and 55, and of Section 5.3."""
+    """Checks of SGD, decay and capacity in deep networks, of Eq. 54 and 55, and of Section 5.3."""
     nodes, law, few, data, descent = np.random.default_rng(seed).spawn(5)
     net = small_net(nodes, NODES)
     return [
         *_steps(net, law),
+        *_weight_decay(net),
         *_capacity(data, descent),
         *_dropblock(data, descent),
         *_proof_of_theorem_4_1(small_net(few, 3)),
@@ -65,6 +69,42 @@ def _steps(net: Net, rng: np.random.Generator) -> Iterator[Check]:
         yield equal("section_3_sgd", what, relative_distance(found, wanted), 0, ROUNDING)
 
 
+def _weight_decay(net: Net) -> Iterator[Check]:
+    """Checks that dropout adds weight decay of every u_i and of every node's output g_i(X).
+
+    The slopes of what dropout adds to the loss, by differences of the means over all masks, are
+    positive multiples of u_i and g_i(X).
+    """
+    masks, chances = every_mask(dropout(NODES, KEEP))
+
+    def added(u: Matrix, hidden: Matrix) -> float:
+        mean = mean_loss(net._replace(u=u), hidden, masks / KEEP, chances)
+        return mean - float(loss(net.y, u, hidden))
+
+    u, hidden = net.u, net.features
+    by_u = _slopes(lambda moved: added(moved, hidden), u)
+    by_hidden = _slopes(lambda moved: added(u, moved), hidden)
+    decay = 2 * lam_of(KEEP)
+    of_u = decay * u * squared_norms(hidden.T)
+    of_hidden = decay * squared_norms(u)[:, None] * hidden
+    for what, found, wanted in (
+        ("u_i less 2((1 − θ)/θ)‖g_i(X)‖² u_i", by_u, of_u),
+        ("g_i(X) less 2((1 − θ)/θ)‖u_i‖² g_i(X)", by_hidden, of_hidden),
+    ):
+        what = f"slope of what dropout adds, every mask, by {what}, relative"
+        yield equal("section_3_weight_decay", what, relative_distance(found, wanted))
+
+
+def _slopes(function: Callable[[Matrix], float], at: Matrix) -> Matrix:
+    """Slopes by central differences, which are exact for a quadratic function up to rounding."""
+    found = np.empty_like(at)
+    for place in np.ndindex(at.shape):
+        step = np.zeros_like(at)
+        step[place] = STEP
+        found[place] = (function(at + step) - function(at - step)) / (2 * STEP)
+    return found
+
+
 def _capacity(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
     """Check that dropout shrinks the output, the more the lower θ, if features can be anything."""
     y = data.normal(size=(ROWS, COLUMNS))
@@ -78,18 +118,16 @@ def _capacity(data: np.random.Generator, descent: np.random.Generator) -> Iterat
 
 
 def _dropblock(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
-    """Checks of DropBlock as Section 3 describes it after Proposition 3.3 (E17)."""
+    """Check of DropBlock as Section 3 describes it after Proposition 3.3, with E17's factor."""
     y, x = data.normal(size=(ROWS, COLUMNS)), np.eye(COLUMNS)
-    printed, corrected = [], []
+    ratios = []
     for keep in KEPT:
         beta = beta_at(keep, BLOCK, WIDTH)
         best = dropblock_minima(y, x, BLOCK, beta, WIDTH // BLOCK, descent)[0]
         least = fixed_objective(y, x, best.u, best.v, BLOCK, keep)
-        printed.append(optimum(y, BLOCK, lam_of(keep)).value / least)
-        corrected.append(optimum(y, BLOCK, beta).value / least)
-    claim, what = "section_3_dropblock", "‖A‖², the k-support norm / least f of DropBlock"
-    yield near_one(claim, f"min ‖Y − A‖² + (1 − θ)/θ {what}", printed, VALUE)
-    yield near_one(claim, f"min ‖Y − A‖² + (r/d)(1 − θ)/θ {what}", corrected, VALUE, CORRECTED)
+        ratios.append(least_bound(y, BLOCK, beta) / least)
+    what = "min ‖Y − A‖² + (r/d)(1 − θ)/θ ‖A‖², the k-support norm / least f of DropBlock"
+    yield near_one("section_3_dropblock", what, ratios, VALUE)
 
 
 def _proof_of_theorem_4_1(net: Net) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""Pal 2020, Lemma 2.1 (E11), Section 3 and E19: expected losses under any masks of hidden nodes.
+"""Pal 2020, Lemma 2.1, Sections 3 and 5.3 (E11, E16, E19): losses expected under any masks.
 
 All masks of a small network are enumerated, so a formula has to agree up to rounding.
 """
@@ -8,7 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal, relative_distance
+from lindrop.claims.checks import (
+    CHARITABLE,
+    CORRECTED,
+    EXTENSION,
+    PRINTED,
+    Check,
+    Form,
+    equal,
+    relative_distance,
+)
 from lindrop.dropout.dropblock import fixed_objective
 from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.samplers import (
@@ -46,13 +55,14 @@ def checks(seed: int) -> list[Check]:
     nodes, law = np.random.default_rng(seed).spawn(2)
     net = small_net(nodes, NODES)
     return [
+        *_equation_3(),
         *_lemma_2_1(net),
         *_e11(net),
         *_algorithm_1(net),
         *_lemma_3_1(net, law),
         *_equations(net),
         *_corollary_3_2(net),
-        *_e19(),
+        *_seed_rates(),
     ]
 
 
@@ -118,51 +128,65 @@ def _equations(net: Net) -> Iterator[Check]:
 
 
 def _corollary_3_2(net: Net) -> Iterator[Check]:
-    """Checks of Eq. 17 as printed and corrected, which agree at θ = 1/2 only (E16)."""
+    """Checks of Eq. 17 with the factor (1 − θ)/θ, and without it, right at θ = 1/2 alone (E16)."""
     error = float(loss(net.y, net.u, net.features))
     bare = dropout_regulariser_as_printed(net.u, net.features)
-    for claim, keep in (("corollary_3_2", KEEP), ("e16", KEEP), ("e16", 0.5)):
+    for keep in (KEEP, 0.5, 0.8):
         masks, probabilities = every_mask(dropout(NODES, keep))
         mean = mean_loss(net, net.features, masks / keep, probabilities)
         full = dropout_regulariser(net.u, net.features, keep)
         what = f"Eq. 17 at θ = {keep:g}"
-        yield agree(claim, f"{what}, as printed", error + bare, mean)
-        yield agree(claim, f"{what}, times (1 − θ)/θ", error + full, mean, CORRECTED)
+        yield agree("corollary_3_2", f"{what}, times (1 − θ)/θ", error + full, mean)
+        if keep != 0.8:
+            yield agree("e16", f"{what}, as printed", error + bare, mean)
+            yield agree("e16", f"{what}, times (1 − θ)/θ", error + full, mean, CORRECTED)
 
 
-def _e19() -> Iterator[Check]:
-    """Checks of E19: how often a node is kept that r = 5 seeds can drop, which should be θ."""
-    block = 5
-    for keep in (0.5, 0.8):
-        printed = seed_keep_as_printed(keep, block)
-        readings: list[tuple[str, float, Form]] = [
-            ("printed θ′, with which a seed keeps", printed, PRINTED),
-            ("printed θ′, with which a seed drops", 1 - printed, PRINTED),
-            ("θ′ = θ^{1/r}, with which a seed keeps", seed_keep_of(keep, block), CORRECTED),
+def _seed_rates() -> Iterator[Check]:
+    """Checks of θ′ (Section 5.3, E19): how often a node is kept that r = 5 seeds can drop.
+
+    It should be θ. Literally, θ and θ′ are probabilities of keeping and k = d/r is the number of
+    blocks, as in Section 2. Where both are probabilities of dropping and 2k − 1 is the number of
+    seeds in reach of a node, the printed formula is right.
+    """
+    block, blocks = 5, 10  # r and k of Section 5.1
+    for keep in (0.3, 0.5, 0.8):
+        printed = seed_keep_as_printed(keep, blocks)
+        dropping = 1 - seed_keep_as_printed(1 - keep, (block + 1) / 2)
+        readings: list[tuple[str, str, float, Form]] = [
+            ("section_5_3_rate", "θ′ as printed, of keeping, k = d/r = 10", printed, PRINTED),
+            ("section_5_3_rate", "θ and θ′ of dropping, 2k − 1 = r", dropping, CHARITABLE),
+            ("e19", "θ′ as printed, of keeping, k = d/r = 10", printed, PRINTED),
+            ("e19", "θ′ = θ^{1/r}, of keeping", seed_keep_of(keep, block), CORRECTED),
         ]
-        for what, harmless, form in readings:
+        for claim, what, harmless, form in readings:
             masks, probabilities = every_mask(overlapping_dropblock(1, harmless, block))
             kept = float(probabilities @ masks[:, 0])
-            yield equal("e19", f"{what}: a node is kept; θ = {keep}", kept, keep, ROUNDING, form)
+            what = f"{what}: a node is kept, every mask; θ = {keep:g} of keeping"
+            yield equal(claim, what, kept, keep, ROUNDING, form)
     scheme = _schemes()["overlapping DropBlock"]
     error = np.abs(characteristic_of(*every_mask(scheme)) - scheme.characteristic).max()
     what = "c̄_ij = θ^{−(1 − |i − j|/r)₊} − 1 less that of all masks"
-    yield equal("e19", what, error, 0, 1e-11, CORRECTED)
+    yield equal("e19", what, error, 0, 1e-11, EXTENSION)
+
+
+def _equation_3() -> Iterator[Check]:
+    """Check that diag(w) ⊗ I_r has the masks of Section 2, z_j = w_i for (i − 1)r < j ≤ ir."""
+    for block in (1, BLOCK, 3):
+        coins, _ = outcomes(NODES // block, KEEP)
+        defined = np.array([[w[j // block] for j in range(NODES)] for w in coins])
+        masks, _ = _kronecker_masks(NODES // block, block)
+        what = f"diag(w) ⊗ I_r less the masks of Section 2, d = {NODES}, r = {block}"
+        yield equal("equation_3", what, np.abs(masks - defined).max(), 0, 0)
 
 
 def _lemma_2_1(net: Net) -> Iterator[Check]:
-    """Checks of Lemma 2.1 with the mask of Eq. 3 and 4 as printed and corrected (E11)."""
-    nodes = net.u.shape[1]
+    """Checks of Lemma 2.1 with the masks of Section 2."""
     for block in (1, BLOCK, 3):
-        what = f"Eqs. 4 and 5, d = {nodes}, r = {block}" + (", dropout" if block == 1 else "")
+        what = f"Eqs. 4 and 5, d = {NODES}, r = {block}" + (", dropout" if block == 1 else "")
         formula = fixed_objective(net.y, net.x, net.u, net.v, block, KEEP)
-        masks: list[tuple[str, int, Form]] = [
-            ("diag(w) ⊗ I_{d/r}, w of r entries", nodes // block, PRINTED),
-            ("diag(w) ⊗ I_r, w of d/r entries", block, CORRECTED),
-        ]
-        for mask, size, form in masks:
-            mean = _mean_over(net, *_kronecker_masks(nodes // size, size))
-            yield agree("lemma_2_1", f"{what}, {mask}", formula, mean, form)
+        mean = _mean_over(net, *_kronecker_masks(NODES // block, block))
+        yield agree("lemma_2_1", f"{what}, diag(w) ⊗ I_r", formula, mean)
 
 
 def _kronecker_masks(coins: int, size: int) -> tuple[Matrix, Vector]:
@@ -178,7 +202,7 @@ def _mean_over(net: Net, masks: Matrix, probabilities: Vector) -> float:
 
 
 def _e11(net: Net) -> Iterator[Check]:
-    """Checks of each Kronecker product that Eq. 3 may mean (E11)."""
+    """Checks of each Kronecker product that our copy of Eq. 3 may mean (E11)."""
     nodes, blocks = net.u.shape[1], net.u.shape[1] // BLOCK
     formula = fixed_objective(net.y, net.x, net.u, net.v, BLOCK, KEEP)
     readings: list[tuple[str, int, int, Form]] = [

@@ -12,20 +12,25 @@ from lindrop.claims.checks import Check
 from lindrop.output.figures import panels
 from lindrop.papers.pal2020.synthetic import Problem
 from lindrop.papers.pal2020.trainings import (
+    BLACK,
     BLUE,
-    FAINT,
     GREEN,
     ORANGE,
     PINK,
     ROW,
     Runs,
+    band,
     finish,
+    key,
     line,
     of_connections,
     problem_of,
     theorem_4_1_checks,
     train_all,
+    what_it_is,
 )
+
+OURS = "step sizes; the inputs that passed a ReLU are our example"
 
 
 def data(seed: int, iterations: int, keep: float = 0.5) -> pd.DataFrame:
@@ -44,24 +49,26 @@ def _dropconnect_alone(problem: Problem) -> Runs:
 
 def draw(curves: pd.DataFrame) -> Figure:
     """Objectives with correlated inputs, and all objectives relative to Theorem 4.1 as printed."""
-    figure, (left, right) = panels(2, height=ROW + 0.5)
+    figure, (left, right) = panels(2, height=ROW + 0.9)
     correlated = curves[curves["inputs"] == "correlated"]
-    line(left, correlated, "stochastic", "DropConnect, stochastic", BLUE, **FAINT)
+    band(left, correlated, "DropConnect, stochastic (5 to 95%)")
     line(left, correlated, "printed", "Theorem 4.1 as printed", ORANGE, ls="--")
-    line(left, correlated, "deterministic", "corrected", GREEN)
+    line(left, correlated, "deterministic", "E18, correlated inputs", GREEN)
     finish(left, f"correlated inputs, θ = {curves['keep'].iloc[0]:g}")
-    right.axhline(1, color=ORANGE, ls="--", label="Theorem 4.1 as printed")
-    shown = {"independent": (PINK, "o"), "correlated": (BLUE, "^")}
+    right.axhline(1, color=ORANGE, ls="--")
+    shown = {"independent": (PINK, "o", BLACK), "correlated": (BLUE, "^", GREEN)}
     for inputs, curve in curves.groupby("inputs", sort=False):
-        colour, marker = shown[str(inputs)]
+        colour, marker, of_objective = shown[str(inputs)]
         style: dict[str, Any] = {"color": colour, "marker": marker, "ms": 1, "lw": 0, "alpha": 0.5}
         iteration, printed = curve["iteration"], curve["printed"]
-        right.plot(iteration, curve["stochastic"] / printed, label=f"{inputs} inputs", **style)
-        label = "corrected" if inputs == "correlated" else None
-        right.plot(iteration, curve["deterministic"] / printed, color=GREEN, label=label)
-    right.set(xscale="log", xlabel="iteration", ylabel="relative to Theorem 4.1 as printed")
-    right.set_title("loss under the mask (points) and objective", loc="left")
-    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)  # points everywhere
+        sampled = curve["stochastic"] / printed
+        right.plot(iteration, sampled, label=f"one mask, {inputs} inputs", **style)
+        ratio = curve["deterministic"] / printed
+        right.plot(iteration, ratio, color=of_objective, label=f"E18, {inputs} inputs")
+    right.set(xscale="log", xlabel="iteration", ylabel="ratio")
+    right.set_title("relative to Theorem 4.1 as printed", loc="left")
+    key(figure, (left, right), 3)
+    what_it_is(figure, curves, OURS)
     return figure
 
 

@@ -1,7 +1,8 @@
 """Figure 1 of Pal 2020: DropBlock as sampled, its objective (Lemma 2.1) and its minimum.
 
-The minimum is that of Theorem 2.7, corrected and as printed. The loss varies too much between masks
-of DropBlock for one mask per iterate, so the checks use many fresh masks at each.
+The minimum is that of Theorem 2.7, with the ρ of Theorem 2.3 as corrected and as printed. The loss
+varies too much between masks of DropBlock for one mask per iterate, so the checks use many fresh
+masks at each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,12 +22,14 @@ from lindrop.papers.pal2020.trainings import (
     BLACK,
     BLOCK,
     BLUE,
-    FAINT,
     ORANGE,
     PINK,
     TELLING,
+    UNIT,
     Run,
+    band,
     finish,
+    key,
     last_objective,
     line,
     mean_factor,
@@ -34,15 +37,19 @@ from lindrop.papers.pal2020.trainings import (
     problem_of,
     rows_of_panels,
     train_all,
+    visible,
+    what_it_is,
 )
 
 FRESH = 200  # masks drawn at every iterate shown, for their mean loss
-GAP = 0.02  # largest relative excess over the minimum at the end of training
+STATED = 0.5  # the θ that the paper states
+OURS = f"step sizes, blocks of {BLOCK} nodes"
+BELOW = 0.4  # the band of losses is cut off at this share of the least objective
 
 
 def data(seed: int, iterations: int) -> pd.DataFrame:
     """Curves of trainings at θ = 1/2, the paper's choice."""
-    return dropblock_curves(seed, (0.5,), iterations)
+    return dropblock_curves(seed, (STATED,), iterations)
 
 
 def dropblock_curves(seed: int, keeps: Sequence[float], iterations: int) -> pd.DataFrame:
@@ -82,16 +89,19 @@ def draw(curves: pd.DataFrame) -> Figure:
     """A row per θ: sampled masks on the left (top row of the paper), the minimum on the right."""
     figure, axes = rows_of_panels(curves["keep"].nunique())
     for (keep, curve), (left, right) in zip(curves.groupby("keep"), axes, strict=True):
-        line(left, curve, "stochastic", "DropBlock, stochastic", BLUE, **FAINT)
-        line(left, curve, "deterministic", "DropBlock, deterministic", ORANGE)
-        line(right, curve, "deterministic", "DropBlock, deterministic", ORANGE)
-        minimum = curve["minimum"].iloc[0]
-        right.axhline(minimum, color=BLACK, ls="--", lw=1, label="minimum of Theorem 2.7")
-        printed = curve["printed"].iloc[0]
-        right.axhline(printed, color=PINK, ls=":", lw=1, label="Theorem 2.7 as printed")
-        gap = curve["deterministic"].iloc[-1] / minimum - 1
+        band(left, curve, "DropBlock, stochastic (5 to 95%)")
+        line(left, curve, "sampled", f"mean of {FRESH} masks", BLUE)
+        for axis in (left, right):
+            line(axis, curve, "deterministic", "DropBlock, deterministic", ORANGE, ls="--")
+        minimum, printed = (curve[of].iloc[0] / UNIT for of in ("minimum", "printed"))
+        right.axhline(minimum, color=BLACK, lw=1, label="minimum of Theorem 2.7")
+        right.axhline(printed, color=PINK, ls=":", lw=1.5, label="with the printed rule for ρ*")
+        gap = curve["deterministic"].iloc[-1] / curve["minimum"].iloc[0] - 1
         finish(left, f"θ = {keep:g}")
-        finish(right, f"θ = {keep:g}: ends {gap:.2%} above the minimum")
+        finish(right, f"θ = {keep:g}: ends {gap:.2%} above the minimum", first=False)
+        left.set_ylim(bottom=max(left.get_ylim()[0], BELOW * minimum))
+    key(figure, list(axes[0]), 3)
+    what_it_is(figure, curves, OURS if STATED in set(curves["keep"]) else f"{OURS}, θ")
     return figure
 
 
@@ -112,29 +122,32 @@ def dropblock_checks(claim: str, curves: pd.DataFrame) -> list[Check]:
 
 
 def _theorem_2_7(claim: str, of: str, curve: pd.DataFrame) -> Iterator[Check]:
-    """Checks of the last objective against the minimum; it undercuts the printed one (E12)."""
+    """Checks of the last objective against the minimum of Theorem 2.7.
+
+    Training undercuts the minimum that the printed rule for ρ* gives (E12).
+    """
+    last = last_objective(curve)
+    excess = last / curve["minimum"].iloc[-1] - 1
+    what = "last objective over the minimum of Theorem 2.7, less 1"
+    yield at_least(claim, f"{what}; {of}", excess, 0, 1e-9)
+    yield at_most(claim, f"{what}, of what is visible; {of}", excess / visible(curve), 1)
     forms: list[tuple[str, str, Form]] = [
-        ("as printed", "printed", PRINTED),
+        ("printed", "printed", PRINTED),
         ("corrected", "minimum", CORRECTED),
     ]
     for name, column, form in forms:
-        excess = last_objective(curve) / curve[column].iloc[-1] - 1
-        what = f"last objective over the minimum of Theorem 2.7 {name}, less 1; {of}"
-        yield at_least(claim, what, excess, 0, 1e-9, form)
-        yield at_most(claim, what, excess, GAP, form=form)
+        excess = last / curve[column].iloc[-1] - 1
+        yield at_least(f"{claim}_rho", f"{what}, by the {name} ρ*; {of}", excess, 0, 1e-9, form)
 
 
 def minimum(problem: Problem, keep: float, block: int) -> float:
-    """Least objective by Theorem 2.7, corrected."""
+    """Least objective by Theorem 2.7."""
     return optimum(problem.y, block, beta_at(keep, block, HIDDEN), problem.x).value
 
 
 def minimum_as_printed(problem: Problem, keep: float, block: int) -> float:
-    """Least F of Theorem 2.7 with the norm of Theorem 2.3, both as printed (E12, E13).
-
-    X has full column rank here, as the theorem demands.
-    """
+    """Least F of Theorem 2.7 with the ρ* of Theorem 2.3 as printed (E12)."""
     beta = beta_at(keep, block, HIDDEN)
     m = np.linalg.svd(problem.y, compute_uv=False)
-    a = enumerated_prox(m, block, beta, block - 1, squared_norm_printed)
+    a = enumerated_prox(m, block, beta, block, squared_norm_printed)
     return float(np.sum((m - a) ** 2) + beta * squared_norm_printed(a, block))
