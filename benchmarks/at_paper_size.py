@@ -45,6 +45,20 @@ def mianjy2018_fig3(results: Path) -> pd.DataFrame:
     )
 
 
+def mianjy2018_fig3_curves(results: Path) -> pd.DataFrame:
+    """Table of the curves of Figure 3: means over the runs at every checkpoint."""
+    data = pd.read_csv(results / "figures" / "mianjy2018_fig3.csv")
+    return pd.DataFrame(
+        {
+            "r": data["width"],
+            "λ": data["lam"],
+            "step": data["step"],
+            "objective": data["objective_mean"].map("{:.4g}".format),
+            "variance of importance": data["variance_mean"].map("{:.3g}".format),
+        }
+    )
+
+
 def checks_of(results: Path, paper: str, figure: str, claims: Sequence[str]) -> pd.DataFrame:
     """Table of the checks that a figure's job computed for the given claims, claim by claim."""
     found = read_checks(results / "experiments" / paper / f"{figure}.json")
@@ -167,6 +181,7 @@ def of_mianjy2018_fig3(results: Path) -> dict[str, pd.DataFrame]:
     """Tables of Figure 3 of Mianjy 2018, by the name of their csv file."""
     return {
         "mianjy2018_fig3": mianjy2018_fig3(results),
+        "mianjy2018_fig3_curves": mianjy2018_fig3_curves(results),
         "mianjy2018_fig3_checks": checks_of(
             results, "mianjy2018", "fig3", ["fig3", "section_6_monotone", "section_6_speed"]
         ),

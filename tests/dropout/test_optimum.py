@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lindrop.dropout.equalise import equalised, equalizer, universal_equalizer
+from lindrop.dropout.equalise import equalised, equalised_factors, equalizer, universal_equalizer
 from lindrop.dropout.multistart import minima, tied_minima
 from lindrop.dropout.objective import (
     expected_loss,
@@ -26,12 +26,7 @@ from lindrop.dropout.optimum import (
     tied_optimal_value,
     top_singular,
 )
-from lindrop.papers.mianjy2018.as_printed import (
-    effective_rank_printed,
-    solve_unpadded,
-    universal_equalizer_printed,
-    value_at_rank,
-)
+from lindrop.papers.mianjy2018.as_printed import universal_equalizer_printed
 
 SETTINGS = [(r, lam) for r in (1, 2, 4, 6, 9) for lam in (0.0, 0.1, 2.0, 50.0)]
 
@@ -202,21 +197,13 @@ def test_a_few_triplets_of_a_large_matrix_equal_those_of_its_full_decomposition(
     assert optimal_value(m, 3, 0.5) == pytest.approx(objective(m, *solve(m, 3, 0.5), 0.5))
 
 
-def test_the_printed_rho_knows_nothing_of_lambda_and_misses():
-    """κ_j < r + σ_j always holds for small M, so the printed ρ is r however strong dropout is."""
-    m = np.diag([1.0, 0.2, 0.1])
-    values = np.diag(m)
-    assert effective_rank_printed(values, 3) == 3
-    assert effective_rank(values, 3, 10.0) == 1
-    printed = value_at_rank(m, values, 3, 10.0, 3)
-    assert printed > optimal_value(m, 3, 10.0) * 1.001
-    assert value_at_rank(m, values, 3, 10.0, 1) == pytest.approx(optimal_value(m, 3, 10.0))
-
-
 def test_factors_without_padding_leave_f_too_high():
     m, r, lam = matrix(), 6, 10.0
-    u, v = solve_unpadded(m, r, lam)
-    assert u.shape[1] < r
+    left, values, right = top_singular(m, r)
+    rho = effective_rank(values, r, lam)
+    assert rho < r
+    compact = left[:, :rho], shrunk(values, r, lam)[:rho], right[:, :rho]
+    u, v = equalised_factors(*compact, rho)
     padded_u, padded_v = solve(m, r, lam)
     np.testing.assert_allclose(u @ v.T, padded_u @ padded_v.T, atol=1e-12)
     assert objective(m, u, v, lam) > 1.05 * optimal_value(m, r, lam)

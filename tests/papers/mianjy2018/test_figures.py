@@ -71,10 +71,14 @@ def test_a_seed_gives_the_same_traces(traces):
 
 
 def test_the_figures_mark_starts_and_optima(surfaces, traces):
-    top = fig1.draw(surfaces).axes
-    assert [axis.get_title() for axis in top[::2]] == ["λ = 0", "λ = 0.5", "λ = 2"]
+    figure = fig1.draw(surfaces)
+    assert [axis.get_title() for axis in figure.axes[:6:2]] == ["λ = 0", "λ = 0.5", "λ = 2"]
+    (key,) = figure.legends
+    texts = [text.get_text() for text in key.get_texts()]
+    assert texts == ["global optima at λ = 0", "global optima at λ > 0"]
+    assert "f less its least value" in figure.axes[6].get_ylabel()  # the key of the levels
     for axis in fig2.draw(traces).axes:
-        marked = [line for line in axis.lines if line.get_marker() in "ox"]
+        marked = [line for line in axis.lines if line.get_marker() in "oX"]
         assert sorted(len(line.get_xdata()) for line in marked) == [1, 1, 1, 1, 4]
 
 

@@ -3,22 +3,22 @@
 Lemma D.3 follows curves through equalised critical points, in three cases.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import (
-    CORRECTED,
-    PRINTED,
+    CHARITABLE,
+    EXTENSION,
     Check,
-    Form,
     at_least,
     at_most,
     equal,
     relative_distance,
 )
-from lindrop.dropout.landscape import Tied, all_missing, exchanged
+from lindrop.dropout.equalise import equalised_factors
+from lindrop.dropout.landscape import CriticalPoint, Group, Tied, all_missing, exchanged
 from lindrop.dropout.objective import expected_loss, path_regulariser, squared_norms, tied_objective
 from lindrop.dropout.optimum import effective_rank
 from lindrop.papers.mianjy2018.checks.equalisation import TURN, lemma_d2_angle, levelled, turned
@@ -29,11 +29,12 @@ from lindrop.papers.mianjy2018.checks.geometry import (
     printed_bound,
     problems,
 )
-from lindrop.papers.mianjy2018.critical_points import STRICT
+from lindrop.papers.mianjy2018.critical_points import STRICT, second_difference
 
 NODES = 4  # hidden nodes of the problems used here
 
 TIME = 0.3  # t at which the curves are checked
+SIDE = 0.01  # distance of λ to the bound of Case 2, relative, at which the curve must turn
 
 
 def checks(seed: int) -> list[Check]:
@@ -100,35 +101,34 @@ def _equation_16(points: list[Examined]) -> Iterator[Check]:
 def _lemma_d2_rotation(points: list[Examined]) -> Iterator[Check]:
     """Checks that the rotation in the proof of Lemma D.2 lowers R.
 
-    At critical points, nodes of unequal norms are orthogonal, so the printed δ is zero.
+    At critical points, nodes of unequal norms are orthogonal, so δ depends on the sign of zero,
+    which the proof leaves open: with 0, nothing turns; with either sign, R falls.
     """
     uneven = [_extremes_first(of.point.u) for of in points if not of.point.equalised]
     crossing = max(abs(u[:, 0] @ u[:, 1]) for u in uneven)
-    with_zero = [u for u in uneven if not np.any(u[:, 1])]
-    what = f"{len(with_zero)} critical points, one node zero: smallest fall of R, δ ="
-    printed = min(levelled(u, lemma_d2_angle(u)) for u in with_zero)
-    yield at_least("lemma_d2_rotation", f"{what} −c·sgn(u₁'u₂)", printed, TURN**2)
     what = f"{len(uneven)} critical points that are not equalised:"
-    falls = min(levelled(u, TURN) for u in uneven)
-    text = f"{what} smallest fall of R, δ = c"
-    yield at_least("lemma_d2_rotation", text, falls, TURN**2, form=CORRECTED)
+    with_zero = [u for u in uneven if not np.any(u[:, 1])]
+    text = f"{what} {len(with_zero)} with a node that is zero, smallest fall of R, sgn 0 = 0"
+    printed = min(levelled(u, lemma_d2_angle(u)) for u in with_zero)
+    yield at_least("lemma_d2_rotation", text, printed, TURN**2)
+    text = f"{what} smallest fall of R, sgn 0 = 1 or −1"
+    falls = min(levelled(u, sign * TURN) for u in uneven for sign in (1, -1))
+    yield at_least("lemma_d2_rotation", text, falls, TURN**2, form=CHARITABLE)
     text = f"{what} largest |u₁'u₂|"
-    yield equal("lemma_d2_rotation", text, crossing, 0, 1e-12, CORRECTED)
+    yield equal("lemma_d2_rotation", text, crossing, 0, 1e-12, CHARITABLE)
 
 
 def _equation_17(points: list[Examined]) -> Iterator[Check]:
-    """Checks of Eq. 17: the solution by Lemma A.2 contains 11', which is missing in print."""
-    printed, corrected = [], []
+    """Check of Eq. 17 as the solution by Lemma A.2, which contains 11'."""
+    errors = []
     for of in points:
         if of.point.equalised and of.point.rank:
             values = of.problem.values[list(of.point.groups[0].spanned)]
             squares = np.linalg.svd(of.point.u, compute_uv=False)[: of.point.rank] ** 2
             share = of.problem.lam / (of.problem.r + of.problem.lam * of.point.rank)
-            printed.append(relative_distance((1 - share) * values, squares))
-            corrected.append(relative_distance(values - share * values.sum(), squares))
-    what = f"{len(printed)} equalised critical points: largest relative error of σ²"
-    yield equal("equation_17", f"{what} by (I − cI)λ", max(printed), 0, 1e-12)
-    yield equal("equation_17", f"{what} by (I − c11')λ", max(corrected), 0, 1e-12, CORRECTED)
+            errors.append(relative_distance(values - share * values.sum(), squares))
+    what = f"{len(errors)} equalised critical points: largest relative error of σ² by (I − c11')λ"
+    yield equal("equation_17", what, max(errors), 0, 1e-12)
 
 
 def _partition(points: list[Examined]) -> Check:
@@ -154,8 +154,8 @@ def case_2_bounds(of: Tied) -> Vector:
     return np.asarray(of.r * mean / (head - ranks * mean))
 
 
-def _bound(cases: Iterable[Tied]) -> Iterator[Check]:
-    """Check that the bound of Case 2 falls with r'.
+def _bound(cases: Sequence[Tied]) -> Iterator[Check]:
+    """Checks of the bound of Case 2: it falls with r', and the curve goes down just below it only.
 
     The bound at r − 1 is therefore the strictest; Theorem 4.3 demands it of λ.
     """
@@ -165,6 +165,27 @@ def _bound(cases: Iterable[Tied]) -> Iterator[Check]:
     error = max(abs(each[-1] / printed - 1) for each, printed in bounds)
     what = "relative distance of the last one to Theorem 4.3's"
     yield equal("lemma_d3_bound", what, error, 0, 1e-12)
+    bends = np.array(
+        [
+            [_bend_of_case_2(of._replace(lam=side * bound), rank) for side in (1 - SIDE, 1 + SIDE)]
+            for of in cases[:1]
+            for rank, bound in enumerate(case_2_bounds(of), 1)
+        ]
+    )
+    what = "f'' along the proof's curve from every r', by differences of f, at λ = bound"
+    yield at_most("lemma_d3_bound", f"{what} − {SIDE:.0%}: largest", bends[:, 0].max(), -STRICT)
+    yield at_least("lemma_d3_bound", f"{what} + {SIDE:.0%}: smallest", bends[:, 1].min(), STRICT)
+
+
+def _bend_of_case_2(of: Tied, rank: int) -> float:
+    """Second derivative of f along the curve of Case 2, from the point on `rank` eigenvectors."""
+    values = of.values[:rank]
+    squares = values - of.lam * values.sum() / (of.r + of.lam * rank)
+    leading = of.vectors[:, :rank]
+    u = equalised_factors(leading, squares, leading, of.r)[0]
+    point = CriticalPoint(u, (Group(of.r, tuple(range(rank))),), 0.0)
+    tangent, _ = all_missing(of, point)
+    return second_difference(lambda at: tied_objective(of.m, at, of.lam), u, tangent)
 
 
 def _lemma_d3(points: list[Examined]) -> Iterator[Check]:
@@ -174,30 +195,26 @@ def _lemma_d3(points: list[Examined]) -> Iterator[Check]:
     yield from _case_2(case_2)
     yield from _case_3(case_3)
     beyond = max(all_missing(of.problem, of.point)[1] for of in case_2 if not of.bounded)
-    what = "the proof's curve in Case 2 goes down for λ ≥ the printed bound, too: largest g''(0)"
-    yield at_most("e10", what, beyond, 0)
+    what = "λ ≥ the printed bound, where the proof's curve in Case 2 can rise: largest g''(0)"
+    yield at_least("e10", what, beyond, STRICT, form=EXTENSION)
 
 
 def _case_2(points: list[Examined]) -> Iterator[Check]:
     """Checks of R and of the Gram matrix along U(t) = W_r Σ' V_r', where σ_i'² = σ_i² + t²."""
     errors = np.array([_case_2_errors(of) for of in points])
-    gram, gram_right, loss, size, size_right = errors.max(axis=0)
     what = f"Case 2, {len(points)} curves: largest error of"
-    checks: tuple[tuple[str, float, Form], ...] = (
-        ("U(t)'U(t) = VΣV' + t²I", gram, PRINTED),
-        ("U(t)'U(t) = VΣ²V' + t²I", gram_right, CORRECTED),
-        ("ℓ(U(t))", loss, CORRECTED),
-        ("R(U(t)) = ℓ(U) + …", size, PRINTED),
-        ("R(U(t)) = R(U) + …", size_right, CORRECTED),
-    )
-    for text, error, form in checks:
-        yield equal("lemma_d3_proof", f"{what} {text}", error, 0, 1e-12, form)
-    curves = ((of, all_missing(of.problem, of.point)) for of in points)
-    yield curvature("lemma_d3_proof", "g''(0) of Case 2", curves, CORRECTED)
+    texts = "U(t)'U(t) = U'U + t²I", "ℓ(U(t)) = ℓ(U) + …", "R(U(t)) = R(U) + …"
+    for text, error in zip(texts, errors.max(axis=0), strict=True):
+        yield equal("lemma_d3_proof", f"{what} {text}", error, 0, 1e-12)
+    curves = [(of, all_missing(of.problem, of.point)) for of in points]
+    yield curvature("lemma_d3_proof", "g''(0) of Case 2", curves)
+    down = [of.bend(tangent) for of, (tangent, _) in curves if of.bounded]
+    what = f"Case 2, {len(down)} curves, λ below the printed bound: largest f'' by differences of f"
+    yield at_most("lemma_d3_proof", what, max(down), -STRICT)
 
 
 def _case_2_errors(of: Examined) -> tuple[float, ...]:
-    """Errors of the Gram matrix (printed, corrected), the loss, and R (printed, corrected)."""
+    """Errors of the Gram matrix, the loss and R along the curve."""
     m, u, lam, r = of.problem.m, of.point.u, of.problem.lam, of.problem.r
     left, values, right = np.linalg.svd(u)
     rank, square = of.point.rank, TIME**2
@@ -210,38 +227,32 @@ def _case_2_errors(of: Examined) -> tuple[float, ...]:
     growth = lam * r * square**2 + 2 * lam * square * np.sum(u**2)
     size, grown = (lam * np.sum(squared_norms(each) ** 2) for each in (u, moved))
     return (
-        np.abs(gram - right.T * values @ right).max(),
-        np.abs(gram - right.T * values**2 @ right).max(),
+        np.abs(gram - u.T @ u).max(),
         abs(after - before - r * square**2 + 2 * square * gap),
-        abs(grown - before - growth),
         abs(grown - size - growth),
     )
 
 
 def _case_3(points: list[Examined]) -> Iterator[Check]:
-    """Checks of the change of f along the curve of Case 3.
+    """Checks of the change of f along the curve of Case 3, with w' where g''(0) has w_j(t).
 
-    The printed formula has w_j(t) in place of w'; at t = 0 it implies g'' = 0.
+    So it follows from the trace in the line before; at t = 0, w_j(t) is w_j.
     """
-    printed, corrected = zip(*(_case_3_errors(of) for of in points), strict=True)
-    what = f"Case 3, {len(points)} curves: largest error of f(U(t)) − f(U), with"
-    yield equal("lemma_d3_proof", f"{what} w_j(t)", max(printed), 0, 1e-12)
-    yield equal("lemma_d3_proof", f"{what} w' instead", max(corrected), 0, 1e-12, CORRECTED)
+    error = max(map(_case_3_error, points))
+    what = f"Case 3, {len(points)} curves: largest error of f(U(t)) − f(U), with w'"
+    yield equal("lemma_d3_proof", what, error, 0, 1e-12)
     curves = [(of, exchanged(of.problem, of.point)) for of in points]
-    flat = ((of, (tangent, 0.0)) for of, (tangent, _) in curves)
-    yield curvature("lemma_d3_proof", "g''(0) of Case 3, with w_j(0)", flat)
-    yield curvature("lemma_d3_proof", "g''(0) of Case 3, with w' instead", curves, CORRECTED)
+    yield curvature("lemma_d3_proof", "g''(0) of Case 3, with w'", curves)
 
 
-def _case_3_errors(of: Examined) -> tuple[float, float]:
-    """Errors of −2σ_j²t²(w'Mw − w_j'Mw_j), with w = w_j(t) as printed and w = w'."""
+def _case_3_error(of: Examined) -> float:
+    """Error of f(U(t)) − f(U) = −2σ_j²t²(w'ᵀMw' − w_jᵀMw_j)."""
     m, u, lam = of.problem.m, of.point.u, of.problem.lam
     old, new, row = _exchange(of)
     at = np.sqrt(1 - TIME**2) * old + TIME * new
     change = tied_objective(m, u + np.outer(at - old, row), lam) - tied_objective(m, u, lam)
-    factor = -2 * (row @ row) * TIME**2
-    printed, corrected = (factor * (w @ m @ w - old @ m @ old) for w in (at, new))
-    return abs(change - printed), abs(change - corrected)
+    claimed = -2 * (row @ row) * TIME**2 * (new @ m @ new - old @ m @ old)
+    return abs(change - float(claimed))
 
 
 def _exchange(of: Examined) -> tuple[Matrix, Matrix, Matrix]:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 
@@ -27,6 +29,8 @@ REACH, POINTS = 1.8, 73  # half width and number of points of the grid along u�
 GRID = 2 * REACH / (POINTS - 1)  # spacing of the grid
 MARK: dict[str, Any] = {"ms": 5, "mec": "k", "mew": 0.6, "zorder": 6}
 LEVELS = 0.02, 0.1, 0.3, 0.7, 1.3, 2.2, 3.5, 6, 10  # levels of f − min f
+GREYS = ListedColormap([str(grey) for grey in np.linspace(0, 0.75, len(LEVELS))])
+SHADES = BoundaryNorm((0, *LEVELS), len(LEVELS))  # one grey for every level
 
 
 def data() -> pd.DataFrame:
@@ -40,18 +44,25 @@ def data() -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Surfaces of f up to f = RIM, and below them level sets with the optima."""
+    """Surfaces of f up to f = RIM, and below them level sets with the optima and their key."""
     figure = page(4.4)
+    bottoms = []
     for column, lam in enumerate(SURFACE_LAMBDAS, start=1):
-        top = figure.add_subplot(2, 3, column, projection="3d")
-        bottom = figure.add_subplot(2, 3, 3 + column)
-        _draw_surface(top, lam)
-        draw_levels(bottom, lam)
-        draw_optima(bottom, lam)
-    heights = ", ".join(f"{level:g}" for level in LEVELS)
-    title = f"level sets of f above its least value: {heights}"
-    figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", title=title)
+        _draw_surface(figure.add_subplot(2, 3, column, projection="3d"), lam)
+        bottoms.append(figure.add_subplot(2, 3, 3 + column))
+        levels = draw_levels(bottoms[-1], lam)
+        draw_optima(bottoms[-1], lam)
+    bar = figure.colorbar(levels, ax=bottoms, spacing="uniform", format="%g", pad=0.02, aspect=15)
+    bar.set_label("level sets: f less its least value")
+    bar.ax.tick_params(labelsize=6)
+    keys = dict(key for axis in bottoms for key in zip(*_key(axis), strict=True))
+    figure.legend(keys.values(), keys.keys(), loc="outside lower center", ncols=len(keys))
     return figure
+
+
+def _key(axis: Axes) -> tuple[list[str], list[Any]]:
+    handles, labels = axis.get_legend_handles_labels()
+    return labels, handles
 
 
 def _draw_surface(axis: Axes3D, lam: float) -> None:
@@ -72,11 +83,12 @@ def _draw_surface(axis: Axes3D, lam: float) -> None:
         edgecolor="k",
         rasterized=True,
     )
-    axis.set(xlabel="$u_1$", ylabel="$u_2$", zlabel="f", zlim=(0, RIM))
+    axis.set(xlabel="$u_1$", ylabel="$u_2$", zlim=(0, RIM))
+    axis.text2D(0.92, 0.93, "f", transform=axis.transAxes)  # a z-label would be cut off
     axis.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), title=f"λ = {lam:g}")
     axis.view_init(elev=48, azim=-62)
     axis.tick_params(labelsize=6, pad=-2)
-    axis.xaxis.labelpad = axis.yaxis.labelpad = axis.zaxis.labelpad = -7
+    axis.xaxis.labelpad = axis.yaxis.labelpad = -7
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
@@ -136,14 +148,16 @@ def optima(lam: float) -> Matrix:
     return np.array(list(product((1, -1), repeat=2))) * best
 
 
-def draw_levels(axis: Axes, lam: float) -> None:
-    """Draw level sets of f above its least value."""
+def draw_levels(axis: Axes, lam: float) -> ContourSet:
+    """Draw level sets of f above its least value, and return them."""
     ticks = np.linspace(-REACH, REACH, 4 * POINTS)
     u_1, u_2 = np.meshgrid(ticks, ticks)
     f = landscape(u_1, u_2, lam)
-    axis.contour(u_1, u_2, f - f.min(), levels=LEVELS, cmap="Greys_r", linewidths=0.6, alpha=0.8)
+    excess = f - f.min()
+    levels = axis.contour(u_1, u_2, excess, levels=LEVELS, cmap=GREYS, norm=SHADES, linewidths=0.6)
     axis.set(xlabel="$u_1$", ylabel="$u_2$", aspect="equal")
     axis.grid(False)
+    return levels
 
 
 def draw_optima(axis: Axes, lam: float) -> None:
@@ -151,6 +165,7 @@ def draw_optima(axis: Axes, lam: float) -> None:
     if lam == 0:
         angle = np.linspace(0, 2 * np.pi, 200)
         radius = np.sqrt(M.item())
-        axis.plot(radius * np.cos(angle), radius * np.sin(angle), color=COLOURS[2], lw=1.8)
+        circle = radius * np.cos(angle), radius * np.sin(angle)
+        axis.plot(*circle, color=COLOURS[2], lw=1.8, label="global optima at λ = 0")
     else:
-        axis.plot(*optima(lam).T, "o", color=COLOURS[2], label="optimum", **MARK)
+        axis.plot(*optima(lam).T, "o", color=COLOURS[2], label="global optima at λ > 0", **MARK)
