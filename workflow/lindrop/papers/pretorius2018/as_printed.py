@@ -75,11 +75,11 @@ def hyperbolic_integral(mode: Mode, c0: Vector, theta: Vector) -> Vector:
     return np.asarray(np.log(quotient * np.sign(quotient.real)) / (mode.lam * zeta))
 
 
-def hyperbolic_solved(beta: Vector, start: Vector, end: Vector) -> tuple[Vector, Vector, Vector]:
+def hyperbolic_solved(
+    e: Vector, beta: Vector, start: Vector, end: Vector
+) -> tuple[Vector, Vector, Vector]:
     """Errors of the displays that solve e^{λζt/τ} = E for δ_f, given δ₀ and δ_f (Section B)."""
     zeta = np.sqrt(beta**2 + 4)
-    e = (zeta + beta + 2 * end) * (zeta - beta - 2 * start)
-    e /= (zeta - beta - 2 * end) * (zeta + beta + 2 * start)
     square, crossed = zeta**2 - beta**2 - 2 * beta * start, 2 * zeta * start
     multiplied = -2 * e * end * (zeta + beta + 2 * start) + e * (square + crossed)
     multiplied -= 2 * end * (zeta - beta - 2 * start) + square - crossed

@@ -162,9 +162,12 @@ def _integrals(rng: np.random.Generator) -> Iterator[Check]:
 def _displays(rng: np.random.Generator) -> Iterator[Check]:
     """Checks of the lines between the time and θ_f(t), for any δ₀ and δ_f."""
     beta = rng.uniform(0.2, 3, STARTS)
-    rest = 2 / (np.sqrt(beta**2 + 4) + beta)  # tanh θ/2 at the fixed point
-    start, end = rest * rng.uniform(-0.9, 0.9, (2, STARTS))
-    found = hyperbolic_solved(beta, start, end)
+    zeta = np.sqrt(beta**2 + 4)
+    at_rest = (zeta - beta) / 2  # tanh θ/2 at the fixed point
+    start, end = at_rest * rng.uniform(-0.9, 0.9, (2, STARTS))
+    e = (zeta + beta + 2 * end) * (zeta - beta - 2 * start)
+    e /= (zeta - beta - 2 * end) * (zeta + beta + 2 * start)
+    found = hyperbolic_solved(e, beta, start, end)
     names = "multiplied by the denominator", "collected in δ_f", "solved for δ_f"
     for name, errors in zip(names, found, strict=True):
         what = f"display of e^(λζt/τ) {name}, from random δ₀ and δ_f"

@@ -39,12 +39,12 @@ LAM, NOISES = 1.0, (0.5, 2.0, 5.0)  # λ, and values of ε
 UNLIKE = 0.5  # a decay over the decay that is equivalent to the noise
 SAMPLES, DECAY = 5, 0.1  # N and γ
 SMALL = 1e-3  # w₁ = w₂ at the start
-TIMES = np.linspace(0, 100, 4001)
+TIMES = np.linspace(0, 100, 201)
 SHORT = np.linspace(0, 12, 121)
 TRIED = np.arange(1, 16) / 10  # rates tried, relative to the optimal rate of the path
 SLOWER = 1.5
 STEPS = 2000
-STARTS, REACH, CONVERGED = 2000, 2.0, 500  # random starts as in the public code, and steps
+STARTS, REACH, CONVERGED = 2000, 2.0, 200  # random starts as in the public code, and steps
 ROUNDING, INTEGRATED, MEASURED = 1e-11, 1e-9, 1e-5
 SEARCHED = 1e-7  # tolerance of a maximum at the end of an interval that was searched numerically
 NAMES = "DAE", "WDAE"
