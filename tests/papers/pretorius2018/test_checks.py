@@ -259,8 +259,12 @@ def test_another_loss_or_hessian_is_seen(monkeypatch):
     monkeypatch.setattr(rates, "noisy_hessian", lambda *case: right(*case).T * [[1, -1], [-1, 1]])
     assert "section_d_hessian" in failing(rates.checks(1), PRINTED)
     monkeypatch.undo()
-    loss = rates.noisy_loss
-    monkeypatch.setattr(rates, "LOSSES", (lambda *case: 1.001 * loss(*case), rates.decaying_loss))
+
+    def other(*case):
+        return 1.001 * as_printed.noisy_loss(*case)
+
+    monkeypatch.setattr(rates, "noisy_loss", other)
+    monkeypatch.setattr(rates, "LOSSES", (other, rates.decaying_loss))
     assert {"section_d_dae_rate", "section_d_ratio"} <= failing(rates.checks(1), PRINTED)
 
 
