@@ -475,12 +475,12 @@ def test_losses_are_compared_with_the_authors_where_the_training_is_theirs(image
     x = images.x
     assert known["loss"].iloc[0] == pytest.approx(np.sum(x**2) / (2 * len(x)), rel=1e-3)
     theirs = image_sets.ImageSet(*images[:3], PAPER_IMAGES)
-    table = pd.DataFrame({"epoch": [0, 7, 4900]})
-    found = images_linear._authors_losses(theirs, AUTHORS_LINEAR["MNIST"], "dae", table)
+    epochs = pd.Series([0, 7, 4900])
+    found = images_linear._authors_losses(theirs, AUTHORS_LINEAR["MNIST"], "dae", epochs)
     np.testing.assert_array_equal(found[[0, 2]], LOSSES["MNIST"]["dae"])
     assert np.isnan(found[1])
     for settings in (LINEAR, AUTHORS_LINEAR["CIFAR-10"]):
-        assert np.isnan(images_linear._authors_losses(theirs, settings, "dae", table)).all()
+        assert np.isnan(images_linear._authors_losses(theirs, settings, "dae", epochs)).all()
     equal = linear.assign(paper=linear["loss"], data="published")
     assert by_claim(images_linear.checks(equal))["images_linear_losses"] == Verdict.REPRODUCED
     other = equal.assign(paper=1.002 * equal["loss"])

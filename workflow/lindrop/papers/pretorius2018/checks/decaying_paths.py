@@ -84,7 +84,7 @@ def _unequal_weights(w1: Vector, w2: Vector) -> Iterator[Check]:
         named = f"{what}: weights of {scale:g} over weights of {scale**0.5:g}"
         yield at_most(claim, named, after / before, 0.5, 0.1)
     start = SCALES[0] * np.array([[*UNEQUAL[0], 1.0], [*UNEQUAL[1], -0.5]])
-    true = integrated(mode, *start, LONG)
+    true = integrated(mode, start[0], start[1], LONG)
     formula = balanced_trajectory(mode, start.sum(0)[:, None] ** 2 / 4, LONG, corrected=True)
     what = f"w_f(t) with w₀ = (w₁ + w₂)²/4 less the integrated flow, weights of {SCALES[0]:g}"
     yield largest(claim, what, formula - true, 10 * SCALES[0] ** 2, EXTENSION)

@@ -65,11 +65,11 @@ def linear_curves(images: ImageSet, settings: Mapping[str, Any], seed: int) -> p
     }
     spectrum = images.values / images.source["count"]
     tables = [
-        _curves(spectrum, settings, strengths, seed).assign(
-            kind=kind, paper=lambda table, kind=kind: _authors_losses(images, settings, kind, table)
-        )
+        _curves(spectrum, settings, strengths, seed).assign(kind=kind)
         for kind, strengths in kinds.items()
     ]
+    for kind, table in zip(kinds, tables, strict=True):
+        table["paper"] = _authors_losses(images, settings, kind, table["epoch"])
     labels = {"images": title(images.source), "data": data_of(images.source)}
     found = pd.concat(tables, ignore_index=True).assign(**labels)
     columns = [column for column in tables[0].columns if column != "kind"]
@@ -77,13 +77,13 @@ def linear_curves(images: ImageSet, settings: Mapping[str, Any], seed: int) -> p
 
 
 def _authors_losses(
-    images: ImageSet, settings: Mapping[str, Any], kind: str, table: pd.DataFrame
+    images: ImageSet, settings: Mapping[str, Any], kind: str, epochs: "pd.Series[int]"
 ) -> Vector:
     """The authors' losses by row; NaN at other epochs, and unless the training is theirs."""
     name = images.source["published"]
     theirs = data_of(images.source) == "published" and settings == LINEAR[name]
     losses = dict(zip(LOSS_EPOCHS, LOSSES[name][kind], strict=True)) if theirs else {}
-    return table["epoch"].map(losses).to_numpy(float)
+    return np.asarray(epochs.map(losses).to_numpy(float))
 
 
 def _curves(
@@ -180,7 +180,7 @@ def _name_modes(axis: Axes, curves: pd.DataFrame) -> None:
         learned = mode[mode["theory"] > 0.5 * mode["fixed_point"]]
         if len(learned):
             at = learned["epoch"].iloc[0]
-            axis.text(at, 1.03, f"mode {number}" if number == 1 else str(number), ha="center")
+            axis.text(at, 1.03, "mode 1" if number == 1 else str(number), ha="center")
 
 
 def checks(curves: pd.DataFrame) -> list[Check]:
@@ -219,7 +219,7 @@ def _losses(figure: str, images: str, data: Data, curves: pd.DataFrame) -> Itera
     known = curves[curves["loss"].notna() & (curves["mode"] == 1)]
     for kind, of_kind in known.groupby("kind", sort=False):
         error = (of_kind["loss"] / of_kind["paper"] - 1).abs()
-        epochs = " and ".join(map(str, of_kind["epoch"]))
+        epochs = " and ".join(map(str, of_kind["epoch"].tolist()))
         what = (
             f"{images}: loss of the {NAMES[str(kind)]} over the authors', less 1, epochs {epochs}"
         )

@@ -121,7 +121,7 @@ def rate_table(seed: int) -> pd.DataFrame:
 def _diverging(mode: Mode, rate: float, starts: Matrix) -> float:
     """Share of the starts from which gradient descent diverges."""
     with np.errstate(over="ignore", invalid="ignore"):
-        path = gradient_descent([mode], [rate], *starts, CONVERGED)
+        path = gradient_descent([mode], [rate], starts[0], starts[1], CONVERGED)
     return float(np.mean(~np.isfinite(path[-1, :, 0]).all(axis=0)))
 
 
@@ -143,9 +143,9 @@ def draw(data: Tables) -> Figure:
     for axis in axes[0, :2]:
         axis.set_xticks([0, 10_000, 20_000])
     explain_strengths(figure, axes[0, 1], curves)
-    cases = rates.set_index(["model", "of", "eps"]).sort_index()
-    printed = {model: cases.loc[model, "as printed"]["rate"] for model in ("DAE", "WDAE")}
-    axes[0, 2].plot(printed["DAE"] / printed["WDAE"], color=PINK)
+    cases = {by: case.set_index("eps") for by, case in rates.groupby(["model", "of"])}
+    printed, of_wdae = (cases[model, "as printed"]["rate"] for model in ("DAE", "WDAE"))
+    axes[0, 2].plot(printed / of_wdae, color=PINK)
     axes[0, 2].set(xlabel="ε", ylabel="R", ylim=(0, None))
     axes[0, 2].set_title("printed rate of a DAE\nover that of a WDAE", loc="left")
     panels = {
@@ -156,7 +156,7 @@ def draw(data: Tables) -> Figure:
     for axis, (column, (label, title)) in zip(axes[1], panels.items(), strict=True):
         for (model, of), style in STYLES.items():
             name = f"{model}, {of}: {FORMULAS[model, of]}"
-            axis.plot(cases.loc[model, of][column], label=name, **style)
+            axis.plot(cases[model, of][column], label=name, **style)
         axis.set(xlabel="ε", ylabel=label, ylim=(0, None))
         axis.set_title(title, loc="left")
     figure.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
@@ -198,7 +198,7 @@ def _against_curvature(printed: pd.DataFrame) -> Iterator[Check]:
 def _steps_of_noise(rates: pd.DataFrame) -> Iterator[Check]:
     """Checks that from a small start noise slows the printed rate, and not that of the path."""
     steps = rates.pivot(index="eps", columns="of", values="steps")
-    most = steps.max() / steps.loc[0]
+    most = steps.max() / steps.iloc[0]
     what = "DAE from a small start: steps to w* within 1 % over those at ε = 0, largest; rate"
     yield at_least("rates", f"{what} 1/(2λ + 3ε)", most["as printed"], SLOWER, form=EXTENSION)
     yield at_most("rates", f"{what} 1/2λ", most["of the path"], SLOWER, form=EXTENSION)

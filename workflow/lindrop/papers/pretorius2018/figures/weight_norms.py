@@ -111,7 +111,7 @@ def checks(table: pd.DataFrame) -> list[Check]:
         start = imbalance.first().drop(0)  # without the balanced start
         end = RATE * curves["epoch"].max()
         weights = curves[(curves["epoch"] == 0) & (curves["run"] > 0)][["w1", "w2"]].to_numpy().T
-        w1, w2 = integrate(mode, *weights, np.array([0, end]))
+        w1, w2 = integrate(mode, weights[0], weights[1], np.array([0, end]))
         claimed = start * np.exp(-2 * mode.decay * end)
         what = f"{name}: |w₁² − w₂²| falls as e^(−2Nγt/τ): largest error, relative,"
         for of, last in (
