@@ -1,5 +1,6 @@
 """Pretorius 2018 on images: the sets, trainings that are killed, tables, checks and figures."""
 
+import hashlib
 import signal
 import sys
 
@@ -9,13 +10,13 @@ import pytest
 
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress
-from lindrop.claims.checks import CORRECTED
+from lindrop.claims.checks import EXTENSION
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.data.synthetic.images import amplitudes, natural_images
-from lindrop.papers.pretorius2018 import image_sets, networks
+from lindrop.papers.pretorius2018 import image_sets, networks, published
 from lindrop.papers.pretorius2018.figures import images_linear, relu, supp_fig1
 from lindrop.papers.pretorius2018.figures.images_linear import linear_curves
-from lindrop.papers.pretorius2018.figures.supp_fig1 import final_mapping, network_curves
+from lindrop.papers.pretorius2018.figures.supp_fig1 import authors_mapping, network_curves
 from lindrop.papers.pretorius2018.image_sets import (
     published_set,
     read_image_set,
@@ -26,7 +27,16 @@ from lindrop.papers.pretorius2018.image_sets import (
 from lindrop.papers.pretorius2018.kinds import kinds
 from lindrop.papers.pretorius2018.learning import half_learned
 from lindrop.papers.pretorius2018.networks import network, source_of, train
-from lindrop.papers.pretorius2018.published import FINAL, SETTINGS, data_of
+from lindrop.papers.pretorius2018.published import (
+    LINEAR as AUTHORS_LINEAR,
+)
+from lindrop.papers.pretorius2018.published import (
+    LOSSES,
+    SETTINGS,
+    SOURCES,
+    authors_curve,
+    data_of,
+)
 from lindrop.store.training_run import read_run, resumed, write_run
 from support import processes
 from support.repository import REPOSITORY
@@ -227,28 +237,69 @@ SETTINGS_OF_A_NETWORK = "hidden", "rate", "epochs", "every", "noise", "decay"
 PAPER_IMAGES = {"published": "MNIST", "count": 50_000, "layout": "mnist", "name": "mnist"}
 
 
-def test_the_authors_values_stand_beside_their_own_training_only():
+FILES = {"ae": "none_highres", "wdae": "reg_highres", "dae": "noise_highres_1"}
+ENDS = {  # the authors' last mappings, as their files have them
+    ("MNIST", "ae"): [1.0005, 1.0004, 0.9986, 0.9983],
+    ("MNIST", "wdae"): [0.9557, 0.5883, 0.5132, 0.4322],
+    ("MNIST", "dae"): [0.9513, 0.5830, 0.5216, 0.4892],
+    ("CIFAR-10", "ae"): [1.0000, 0.9991, 0.9987, 0.9989],
+    ("CIFAR-10", "wdae"): [0.9907, 0.7164, 0.5202, 0.0010],
+    ("CIFAR-10", "dae"): [0.9878, 0.7329, 0.6189, 0.4649],
+}
+
+
+@pytest.mark.parametrize(("images", "kind"), SOURCES)
+def test_the_curves_are_those_of_the_authors_files(images, kind):
+    epochs = np.arange(0, 2000, 10)
+    found = authors_curve(images, kind, epochs).T
+    np.testing.assert_allclose(found[-1], ENDS[images, kind], atol=5e-5)
+    assert np.isnan(authors_curve(images, kind, np.array([5, 2000]))).all()
+    name = f"{images.lower().replace('-', '')}_relu_{FILES[kind]}.npy"
+    file = REPOSITORY.parent / "shared" / "data" / "pretorius-curves" / name
+    if not file.exists():
+        pytest.skip("the authors' files are not here")
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == SOURCES[images, kind]
+    np.testing.assert_allclose(found, np.load(file)[1:], atol=5.1e-7)
+
+
+def test_other_curves_than_the_authors_are_refused(tmp_path, monkeypatch):
+    changed = tmp_path / "curves.csv"
+    changed.write_bytes(published.CURVES.read_bytes().replace(b"0.951285", b"0.951286"))
+    monkeypatch.setattr(published, "CURVES", changed)
+    published.curves.cache_clear()
+    with pytest.raises(UserError, match="differs from the authors' curves"):
+        published.curves()
+
+
+def test_the_authors_curves_stand_beside_their_own_training_only():
+    epochs = np.array([0, 500, 1990])
     for kind in kinds(2.0):
         net = network("relu", kind, SETTINGS["MNIST"], 9)
-        theirs = FINAL["MNIST"]["dae" if kind == "dae_variance" else kind]
-        assert final_mapping(PAPER_IMAGES, kind, net) == theirs
+        theirs = authors_curve("MNIST", "dae" if kind == "dae_variance" else kind, epochs)
+        found = authors_mapping(PAPER_IMAGES, kind, net, epochs)
+        np.testing.assert_array_equal(found, theirs)
         others = [
             net._replace(activation="tanh"),
             *(net._replace(**{name: getattr(net, name) + 1}) for name in SETTINGS_OF_A_NETWORK),
         ]
         for other in others:
-            assert np.isnan(final_mapping(PAPER_IMAGES, kind, other)).all()
+            assert np.isnan(authors_mapping(PAPER_IMAGES, kind, other, epochs)).all()
         for facts in ({"published": None}, {"published": "CIFAR-10"}, {"count": 49_999}):
-            assert np.isnan(final_mapping(PAPER_IMAGES | facts, kind, net)).all()
+            assert np.isnan(authors_mapping(PAPER_IMAGES | facts, kind, net, epochs)).all()
 
 
 def published_curves(curves):
-    """Ours, as if they had been trained as the authors' and ended as theirs."""
+    """Ours, as if they had been trained as the authors' and were theirs but for a shift."""
     table = curves["relu"]
+    table = table[table["epoch"] < 2000]
     both = pd.concat([table, table[table["kind"] == "dae"].assign(kind="dae_variance")])
-    theirs = both["kind"].replace("dae_variance", "dae").map(FINAL["MNIST"])
-    paper = [values[mode - 1] for values, mode in zip(theirs, both["mode"], strict=True)]
-    shift = np.where(both["kind"] == "dae_variance", 0.1, 0.01)
+    every = np.arange(0, 2000, 10)
+    theirs = {kind: authors_curve("MNIST", kind, every) for kind in FILES}
+    paper = [
+        np.interp(row.epoch, every, theirs[row.kind.removesuffix("_variance")][row.mode - 1])
+        for row in both.itertuples()
+    ]
+    shift = np.where(both["kind"] == "dae_variance", 0.15, 0.01)
     return both.assign(
         data="published",
         paper=paper,
@@ -257,21 +308,33 @@ def published_curves(curves):
     )
 
 
-OF_AUTHORS = {
-    "relu_ends": Verdict.REPRODUCED,
-    "relu_noise": Verdict.CORRECTED,
-    "relu_inputs": Verdict.CORRECTED,
-}
+OF_AUTHORS = "relu_ends", "relu_curves", "relu_noise", "relu_inputs"
 
 
-def test_checks_tell_which_noise_and_which_inputs_give_the_authors_values(curves):
+def test_checks_tell_whether_networks_are_the_authors_and_which_noise_and_inputs(curves):
     table = published_curves(curves)
     found = relu.checks(table)
-    assert {claim: by_claim(found)[claim] for claim in OF_AUTHORS} == OF_AUTHORS
-    wrong = [check.what.split("; ")[1] for check in found if "; " in check.what and not check.holds]
-    assert wrong == ["DAE, noise of variance 2 (text)", "DAE, reconstructions of images"]
-    far = relu.checks(table.assign(mapping=table["mapping"] + 0.1))
-    assert {by_claim(far)[claim] for claim in OF_AUTHORS} == {Verdict.REFUTED}
+    assert {by_claim(found)[claim] for claim in OF_AUTHORS} == {Verdict.REPRODUCED}
+    assert by_claim(found)["relu"] == Verdict.REPRODUCED
+    far = by_claim(relu.checks(table.assign(mapping=table["mapping"] + 0.1)))
+    assert far["relu_ends"] == far["relu_noise"] == far["relu_inputs"] == Verdict.NOT_REPRODUCED
+    late = by_claim(
+        relu.checks(table.assign(mapping=table.groupby(["kind", "mode"])["mapping"].shift(8)))
+    )
+    assert late["relu_curves"] == Verdict.NOT_REPRODUCED
+    same = table["kind"] == "dae_variance"
+    near = table.assign(mapping=table["mapping"] - 0.1 * same, clean=table["paper"])
+    either = by_claim(relu.checks(near))
+    assert either["relu_noise"] == either["relu_inputs"] == Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize("without", ["noise", "decay"])
+def test_networks_without_noise_or_without_decay_fail(curves, without):
+    table = published_curves(curves)
+    plain = table[table["kind"] == "ae"]
+    kind = "dae" if without == "noise" else "wdae"
+    other = pd.concat([table[table["kind"] != kind], plain.assign(kind=kind)])
+    assert by_claim(relu.checks(other))["relu"] == Verdict.NOT_REPRODUCED
 
 
 def test_another_training_says_nothing_of_the_authors_values(curves):
@@ -280,6 +343,23 @@ def test_another_training_says_nothing_of_the_authors_values(curves):
         found = by_claim(relu.checks(other))
         assert {found[claim] for claim in OF_AUTHORS} == {Verdict.NOT_RUN}
     assert not set(OF_AUTHORS) & set(by_claim(supp_fig1.checks(curves["tanh"])))
+
+
+def test_the_supplement_is_checked_with_the_printed_variance(curves):
+    table = curves["tanh"]
+    noisy = table[table["kind"] == "dae"]
+    both = pd.concat([table, noisy.assign(kind="dae_variance", mapping=0.9 * noisy["mapping"])])
+    found = supp_fig1.as_printed(both)
+    assert set(found["kind"]) == {"ae", "wdae", "dae"}
+    chosen = found[found["kind"] == "dae"]["mapping"].to_numpy()
+    np.testing.assert_array_equal(chosen, 0.9 * noisy["mapping"].to_numpy())
+    pd.testing.assert_frame_equal(supp_fig1.as_printed(table), table)
+    (axis,) = supp_fig1.draw(both).axes
+    styles = [line.get_linestyle() for line in axis.lines if len(line.get_xdata()) > 1]
+    assert styles.count(":") == 4
+    assert {line.get_linestyle() for line in axis.lines[-8:] if line.get_linestyle() != "None"} == {
+        "-"
+    }
 
 
 def test_a_set_that_learned_nothing_yet_is_silent_where_another_of_its_kind_tells(curves):
@@ -304,7 +384,8 @@ def test_a_set_that_learned_nothing_yet_is_silent_where_another_of_its_kind_tell
 def test_generated_images_decide_nothing_and_others_the_shape(linear):
     found = images_linear.checks(linear)
     assert set(by_claim(found).values()) == {Verdict.NOT_RUN}
-    assert {check.claim for check in found} == {"images_linear", "images_linear_ends"}
+    claims = {"images_linear", "images_linear_ends", "images_linear_losses"}
+    assert {check.claim for check in found} == claims
 
     def verdict_of(data):
         return by_claim(images_linear.checks(linear.assign(data=data)))["images_linear_ends"]
@@ -335,7 +416,7 @@ def test_noise_slows_less_than_weight_decay(curves):
     for activation, figure, claim in (("tanh", supp_fig1, "supp_fig1"), ("relu", relu, "relu")):
         checks = figure.checks(curves[activation])
         of_figure = [check for check in checks if check.claim == claim]
-        assert len(of_figure) == 4
+        assert len(of_figure) == 5
         assert all(check.holds for check in of_figure)
         assert {check.data for check in checks} == {"synthetic"}
     swapped = curves["relu"].replace({"kind": {"dae": "wdae", "wdae": "dae"}})
@@ -350,8 +431,9 @@ def test_noise_slows_less_than_weight_decay(curves):
 def test_linear_networks_follow_the_theory_and_in_their_first_steps_its_steps(linear):
     assert linear.groupby(["kind", "mode"]).ngroups == 15
     found = verdicts(images_linear.checks(linear))
-    assert len(found) == 3
-    assert all(held for (_, form), held in found.items() if form == CORRECTED)
+    assert len(found) == 6
+    assert all(held for (_, form), held in found.items() if form == EXTENSION)
+    assert all(held for (what, _), held in found.items() if what.startswith("epochs to half"))
     assert found["12 modes at rest, largest distance to a fixed point", "as printed"]
     ends = linear[linear["epoch"] == linear["epoch"].max()].set_index(["kind", "mode"])["simulated"]
     assert ends["ae", 16] > 0.9 > ends["dae", 16] > 0.1
@@ -375,7 +457,7 @@ def test_a_wrong_theory_is_seen(linear, column):
     late = linear.assign(
         **{column: linear.groupby(["kind", "mode"])[column].shift(20, fill_value=0)}
     )
-    form = "as printed" if column == "theory" else "corrected"
+    form = "as printed" if column == "theory" else "extension"
     held = [
         check.holds
         for check in images_linear.checks(late)
@@ -386,38 +468,69 @@ def test_a_wrong_theory_is_seen(linear, column):
     assert not images_linear.checks(other)[0].holds
 
 
+def test_losses_are_compared_with_the_authors_where_the_training_is_theirs(images, linear):
+    assert linear["paper"].isna().all()
+    known = linear[linear["loss"].notna()]
+    assert known.groupby("kind")["epoch"].unique().map(list).tolist() == [[0, 4900]] * 3
+    x = images.x
+    assert known["loss"].iloc[0] == pytest.approx(np.sum(x**2) / (2 * len(x)), rel=1e-3)
+    theirs = image_sets.ImageSet(*images[:3], PAPER_IMAGES)
+    epochs = pd.Series([0, 7, 4900])
+    found = images_linear._authors_losses(theirs, AUTHORS_LINEAR["MNIST"], "dae", epochs)
+    np.testing.assert_array_equal(found[[0, 2]], LOSSES["MNIST"]["dae"])
+    assert np.isnan(found[1])
+    for settings in (LINEAR, AUTHORS_LINEAR["CIFAR-10"]):
+        assert np.isnan(images_linear._authors_losses(theirs, settings, "dae", epochs)).all()
+    equal = linear.assign(paper=linear["loss"], data="published")
+    assert by_claim(images_linear.checks(equal))["images_linear_losses"] == Verdict.REPRODUCED
+    other = equal.assign(paper=1.002 * equal["loss"])
+    assert by_claim(images_linear.checks(other))["images_linear_losses"] == Verdict.NOT_REPRODUCED
+
+
 def test_the_figure_of_linear_networks(linear):
     both = pd.concat([linear, linear.assign(images="others")])
-    axes = images_linear.draw(both).axes
+    figure = images_linear.draw(both)
+    axes = figure.axes
     assert [axis.get_title("left").split(": ")[1] for axis in axes] == ["weight decay", "noise"] * 2
+    labels = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert labels == {
+        f"{name}, {of}" for name in ("AE", "WDAE", "DAE") for of in ("theory", "network")
+    }
     for axis, kind in zip(axes, ("wdae", "dae") * 2, strict=True):
-        labels = [text.get_text() for text in axis.get_legend().get_texts()]
-        name = kind.upper()
-        assert labels == ["AE, theory", "AE, network", f"{name}, theory", f"{name}, network"]
-        curve = linear[(linear["kind"] == kind) & (linear["mode"] == 1)]
+        curve = linear[(linear["kind"] == kind) & (linear["mode"] == 1) & (linear["epoch"] > 0)]
         np.testing.assert_array_equal(axis.lines[10].get_ydata(), curve["theory"])
-        np.testing.assert_array_equal(axis.lines[11].get_ydata(), curve["simulated"])
+        crosses = axis.lines[11]
+        drawn = curve.set_index("epoch")["simulated"][crosses.get_xdata()]
+        np.testing.assert_array_equal(crosses.get_ydata(), drawn)
+        assert 5 < len(drawn) < 40
+        assert {text.get_text() for text in axis.texts} >= {"mode 1", "4", "8"}
 
 
 def test_the_figure_of_networks(curves):
-    (axis,) = supp_fig1.draw(curves["tanh"]).axes
+    figure = supp_fig1.draw(curves["tanh"])
+    (axis,) = figure.axes
     assert axis.get_title("left").startswith("synthetic images")
-    labels = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert labels == ["AE", "WDAE", "DAE, σ² = 1"]
-    lines = [line for line in axis.lines if len(line.get_xdata()) > 1]
-    drawn = [line.get_ydata() for line in lines]
-    for values, (_, curve) in zip(
-        drawn, curves["tanh"].groupby(["kind", "mode"], sort=False), strict=True
-    ):
-        np.testing.assert_array_equal(values, curve["mapping"])
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    modes = [f"mode {mode}" for mode in range(1, 5)]
+    assert labels == ["AE", "WDAE", "DAE, σ² = 1", *modes]
+    lines = [line for line in axis.lines if line.get_linestyle() != "None"]
+    groups = curves["tanh"].groupby(["kind", "mode"], sort=False)
+    for line, (_, curve) in zip(lines, groups, strict=True):
+        shown = line.get_xdata()
+        assert shown.tolist() == list(range(0, 2500, 100))
+        drawn = curve.set_index("epoch")["mapping"][shown]
+        np.testing.assert_array_equal(line.get_ydata(), drawn)
 
 
-def test_the_authors_values_are_marked(curves):
-    (axis,) = supp_fig1.draw(published_curves(curves)).axes
-    labels = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert labels == ["AE", "WDAE", "DAE, σ² = 1", "DAE, σ² = 1", "the authors' last values"]
-    marks = [line.get_ydata()[0] for line in axis.lines if len(line.get_xdata()) == 1]
-    assert marks == [value for kind in ("ae", "wdae", "dae") for value in FINAL["MNIST"][kind]]
+def test_the_authors_curves_are_drawn(curves):
+    figure = supp_fig1.draw(published_curves(curves))
+    (axis,) = figure.axes
+    assert figure.legends[0].get_texts()[-1].get_text() == "the authors' curves"
+    marks = [line for line in axis.lines if line.get_linestyle() == "None"]
+    lines = [line for line in axis.lines if line.get_linestyle() == "-"]
+    assert len(marks) == len(lines) == 12
+    first = authors_curve("MNIST", "ae", np.arange(0, 2000, 100))[0]
+    np.testing.assert_allclose(marks[0].get_ydata(), first)
     dotted = [line for line in axis.lines if line.get_linestyle() == ":"]
     assert len(dotted) == 4
 

@@ -72,7 +72,7 @@ PAPERS: dict[str, Paper] = {
     "pretorius2018": {
         "dynamics": Figure("Dynamics", "AE, DAE and WDAE", ("seed",)),
         "dae_vs_wdae": Figure("DAE and WDAE", "fixed points and speed"),
-        "rates": Figure("Rates", "optimal rates"),
+        "rates": Figure("Rates", "optimal rates", ("seed",)),
         "weight_norms": Figure("Weight norms", "DAE and WDAE", ("seed",)),
         "images_linear": Figure("Images, linear", "theory and simulation", ("seed",)),
         "supp_fig1": Figure("Supplement, Figure 1", "tanh networks"),

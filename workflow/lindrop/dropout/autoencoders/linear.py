@@ -18,8 +18,8 @@ from lindrop.dropout.autoencoders.weights import Weights
 def expected_loss(weights: Weights, spectrum: Vector, variance: float, decay: float) -> float:
     """Expected loss ½E‖x − W₂W₁(x + noise)‖² + (γ/2)(‖W₁‖² + ‖W₂‖²), a mean over the samples.
 
-    Noise of `variance` s² adds (s²/2) tr(W₂W₁W₁'W₂'); Section A of the supplement of Pretorius 2018
-    prints N s² for s² (erratum E20). `decay` is γ.
+    Noise of `variance` s² adds (s²/2) tr(W₂W₁W₁'W₂') (Section A of the supplement of Pretorius
+    2018, where our copy misses a bracket: erratum E20). `decay` is γ.
     """
     w1, w2 = weights
     residual = w2 @ w1 - np.eye(len(spectrum))

@@ -17,7 +17,7 @@ def loss(x: Matrix, corrupted: Matrix, w1: Matrix, w2: Matrix) -> Matrix:
 def expected_loss(x: Matrix, w1: Matrix, w2: Matrix, variance: float) -> float:
     """Mean of `loss` over the noise, (1/2N) Σ ‖x_i − W₂W₁x_i‖² + (s²/2) tr(W₂W₁W₁'W₂').
 
-    `variance` is s². Pretorius 2018 prints N s² for s² in the last term (erratum E20).
+    `variance` is s². Our copy of Pretorius 2018 misses a bracket in this formula (erratum E20).
     """
     return float(loss(x, x, w1, w2)) + variance / 2 * float(np.sum((w2 @ w1) ** 2))
 

@@ -69,9 +69,10 @@ def hessian(mode: Mode, w1: float, w2: float) -> Matrix:
 
 
 def curvature_printed(mode: Mode) -> float:
-    """Curvature along the path at w = 1, as printed: 2λ + 3ε for a DAE, 2λ + Nγ for a WDAE (E22).
+    """Curvature at w₁ = w₂ = 1, 2λ + 3ε for a DAE and 2λ + Nγ for a WDAE (Pretorius 2018, Eq. 8).
 
-    Only a plain autoencoder reaches w = 1; with noise or weight decay, paths end at w* < 1.
+    It is the largest where both weights are equal and at most 1. With noise or weight decay, paths
+    from a small start end at w* < 1 and meet less curvature (E22).
     """
     return 2 * mode.lam + 3 * mode.eps + mode.decay
 

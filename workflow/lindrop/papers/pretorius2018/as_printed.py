@@ -7,10 +7,11 @@ from lindrop.dropout.dynamics.loss import loss
 from lindrop.dropout.dynamics.modes import Mode, Pair, Values
 
 
-def expected_loss(x: Matrix, w1: Matrix, w2: Matrix, variance: float) -> float:
-    """E[L] of Section A, with the printed factor N s² in place of s²/2 (E20)."""
-    added = x.shape[1] * variance * np.sum((w2 @ w1) ** 2)
-    return float(loss(x, x, w1, w2) + added)
+def expected_loss(x: Matrix, w1: Matrix, w2: Matrix, variance: float, *, bracketed: bool) -> float:
+    """E[L] of Section A, in which the factor 1/2N is that of the sum, or of both terms (E20)."""
+    samples = x.shape[1]
+    added = samples * variance * np.trace(w2 @ w1 @ w1.T @ w2.T)
+    return float(loss(x, x, w1, w2) + added / (2 * samples if bracketed else 1))
 
 
 def noisy_loss(mode: Mode, w1: Vector, w2: Vector) -> Vector:
@@ -61,6 +62,30 @@ def hyperbolic_time(mode: Mode, c0: float, theta_0: float, theta: float) -> floa
     gained = (zeta + beta + end) * (zeta - beta - start)
     left = (zeta - beta - end) * (zeta + beta + start)
     return float(np.log(gained / left) / (mode.lam * zeta))
+
+
+def hyperbolic_integral(mode: Mode, c0: Vector, theta: Vector) -> Vector:
+    """Function of θ whose differences are the times from one angle to another (Section B).
+
+    Above the fixed point the quotient is negative; its sign cancels in every difference.
+    """
+    beta = c0 * (1 + mode.eps / mode.lam)
+    zeta, twice = np.sqrt(beta**2 + 4), 2 * np.tanh(theta / 2)
+    quotient = (zeta + beta + twice) / (zeta - beta - twice)
+    return np.asarray(np.log(quotient * np.sign(quotient.real)) / (mode.lam * zeta))
+
+
+def hyperbolic_solved(
+    e: Vector, beta: Vector, start: Vector, end: Vector
+) -> tuple[Vector, Vector, Vector]:
+    """Errors of the displays that solve e^{λζt/τ} = E for δ_f, given δ₀ and δ_f (Section B)."""
+    zeta = np.sqrt(beta**2 + 4)
+    square, crossed = zeta**2 - beta**2 - 2 * beta * start, 2 * zeta * start
+    multiplied = -2 * e * end * (zeta + beta + 2 * start) + e * (square + crossed)
+    multiplied -= 2 * end * (zeta - beta - 2 * start) + square - crossed
+    above = (1 - e) * square - (1 + e) * crossed
+    below = (1 - e) * (2 * beta + 4 * start) - 2 * (1 + e) * zeta
+    return multiplied, end * below - above, above / below - end
 
 
 def decaying_loss(mode: Mode, w1: Vector, w2: Vector) -> Vector:

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
+from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 
 from lindrop.dropout.dynamics.descent import gradient_descent
@@ -29,7 +29,7 @@ GRADUAL = 0.01  # tolerance for the error of finite steps
 
 BLUE, ORANGE, GREEN, PINK = COLOURS[:4]
 BLACK = COLOURS[-1]
-STRENGTHS = colormaps["viridis_r"]
+STRENGTHS = ListedColormap(colormaps["viridis_r"](np.linspace(0.2, 1, 256)))  # no pale yellow
 FIXED: dict[str, Any] = {"color": PINK, "ls": "-.", "lw": 0.8, "label": "fixed point"}
 DESCENT: dict[str, Any] = {"color": ORANGE, "ls": "--", "lw": 0.9}
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.integrate import quad
 
 from lindrop.base.arrays import Vector
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form
+from lindrop.claims.checks import CHARITABLE, EXTENSION, PRINTED, Check, Form, at_most
 from lindrop.dropout.dynamics.modes import Mode, flow
 from lindrop.papers.pretorius2018.as_printed import (
     balanced_time,
@@ -31,7 +31,9 @@ SHARE = 0.4  # Nγ/λ of the modes
 MODES = [Mode(lam, decay=SHARE * lam) for lam in LAMS]
 DECAY = 0.2  # γ of the random network
 LONG = np.linspace(0, 40, 121)  # times from small weights until w is at rest
-SMALL = np.array([1e-3, 1e-3, 1e-6]), np.array([1e-4, 3e-3, 1e-5])  # small unequal w₁ and w₂
+UNEQUAL = np.array([1.0, 1.0, 0.1]), np.array([0.5, 3.0, 1.0])  # w₁ and w₂ of unequal starts
+SCALES = 1e-2, 1e-4, 1e-8  # factors of these starts, each the square of the one before
+EXACT = 1e-5
 
 
 def checks(seed: int) -> list[Check]:
@@ -68,23 +70,37 @@ def _balanced(start: Vector) -> Check:
 
 
 def _unequal_weights(w1: Vector, w2: Vector) -> Iterator[Check]:
-    """Checks of w(t) from small unequal weights and from any start.
+    """Checks of w(t) from small unequal weights of one sign, and from any start.
 
-    Small weights are not nearly equal. The part that grows is w₁ + w₂, whatever w₁w₂ is.
+    The printed path with the same w₀ is late or early by a time that does not depend on the size of
+    the weights, while the time of learning grows with the logarithm of 1/w₀. So the relative error
+    halves where this logarithm doubles.
     """
     claim, mode = "section_c_small_start", MODES[1]
-    true = integrated(mode, *SMALL, LONG)
-    starts: tuple[tuple[str, Vector, Form, float], ...] = (
-        ("w₁w₂", SMALL[0] * SMALL[1], PRINTED, 0.01),
-        ("(w₁ + w₂)²/4", (SMALL[0] + SMALL[1]) ** 2 / 4, CORRECTED, 1e-5),
-    )
-    for name, w_0, form, tolerance in starts:
-        formula = balanced_trajectory(mode, w_0[:, None], LONG, corrected=True)
-        what = f"w_f(t) from unequal weights below 0.003, w₀ = {name}, less the integrated flow"
-        yield largest(claim, what, formula - true, tolerance, form)
+    times = [_half_time(mode, scale) for scale in SCALES]
+    late = np.array([np.abs(found / formula - 1).max() for found, formula in times])
+    what = "time to half of w*, from w₁ and w₂ over that of the formula with w₀ = w₁w₂, less 1"
+    for scale, before, after in zip(SCALES[1:], late, late[1:], strict=False):
+        named = f"{what}: weights of {scale:g} over weights of {scale**0.5:g}"
+        yield at_most(claim, named, after / before, 0.5, 0.1)
+    start = SCALES[0] * np.array([[*UNEQUAL[0], 1.0], [*UNEQUAL[1], -0.5]])
+    true = integrated(mode, start[0], start[1], LONG)
+    formula = balanced_trajectory(mode, start.sum(0)[:, None] ** 2 / 4, LONG, corrected=True)
+    what = f"w_f(t) with w₀ = (w₁ + w₂)²/4 less the integrated flow, weights of {SCALES[0]:g}"
+    yield largest(claim, what, formula - true, 10 * SCALES[0] ** 2, EXTENSION)
     errors = [exact(mode, w1, w2) - integrated(mode, w1, w2) for mode in MODES]
     what = "w(t) in Bessel functions, from any start, less the integrated flow"
-    yield largest(claim, what, np.array(errors), INTEGRATED, CORRECTED)
+    yield largest(claim, what, np.array(errors), INTEGRATED, EXTENSION)
+
+
+def _half_time(mode: Mode, scale: float) -> tuple[Vector, Vector]:
+    """Times to half of w* from UNEQUAL weights times `scale`: of the flow, and of the formula."""
+    w1, w2 = (scale * weights for weights in UNEQUAL)
+    half = mode.fixed_point / 2
+    formula = np.array([balanced_time(mode, start, half) for start in w1 * w2])
+    times = np.linspace(0, 1.5 * formula.max(), 30_001)
+    paths = integrated(mode, w1, w2, times)
+    return np.array([np.interp(half, path, times) for path in paths]), formula
 
 
 def _times(rng: np.random.Generator) -> Check:
@@ -102,16 +118,19 @@ def _times(rng: np.random.Generator) -> Check:
 
 
 def _solutions(start: Vector) -> Iterator[Check]:
-    """Checks of w(t) with E_γ printed and corrected (E21).
+    """Checks of w(t) with E_γ as our copy prints it, and as the time of Section C gives it (E21).
 
-    The corrected E_γ is e^{2λξt/τ}, so the printed one is right for λ = 1.
+    The time gives E_γ = e^{2λξt/τ}, which for λ = 1 is what the copy prints.
     """
-    forms: tuple[Form, ...] = (PRINTED, CORRECTED)
+    forms: tuple[tuple[Form, str], ...] = (
+        (PRINTED, "e^(2ξt/τ)"),
+        (CHARITABLE, "e^(2λξt/τ), solved from the printed time"),
+    )
     for mode in MODES:
         true = integrated(mode, start, start)
-        for form in forms:
+        for form, name in forms:
             formula = balanced_trajectory(
-                mode, start[:, None] ** 2, TIMES, corrected=form == CORRECTED
+                mode, start[:, None] ** 2, TIMES, corrected=form == CHARITABLE
             )
-            what = f"w_f(t) from w₁ = w₂ less the integrated flow, λ = {mode.lam:g}"
+            what = f"w_f(t) from w₁ = w₂ less the integrated flow, E_γ = {name}, λ = {mode.lam:g}"
             yield largest("section_c_solution", what, formula - true, INTEGRATED, form)

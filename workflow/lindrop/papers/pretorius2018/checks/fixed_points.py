@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal
+from lindrop.claims.checks import CHARITABLE, EXTENSION, PRINTED, Check, Form, equal
 from lindrop.dropout.dynamics.descent import integrate
 from lindrop.dropout.dynamics.modes import Mode, equivalents
 from lindrop.papers.pretorius2018.as_printed import decaying_loss
@@ -43,10 +43,10 @@ def _noisy_ends(starts: Matrix) -> Check:
 
 
 def _readings(samples: int) -> Iterator[tuple[str, float, Form]]:
-    """Values of γ in Section E: as printed, and Nγ as in Section C (E21)."""
+    """Readings of γ in Section E: the γ of Section C, and its Nγ (E21). They agree for N = 1."""
     yield "γ", DECAY, PRINTED
     if samples > 1:
-        yield "Nγ", samples * DECAY, CORRECTED
+        yield "Nγ", samples * DECAY, CHARITABLE
 
 
 def _losses(start: Vector) -> Iterator[Check]:
@@ -76,13 +76,8 @@ def _decaying_ends(starts: Matrix) -> Iterator[Check]:
             named = f"N = {samples}: {what} 1 − {name}/λ: largest error"
             yield equal(claim, named, np.abs(errors).max(), 0, INTEGRATED, form)
     ends = _ends(Mode(LAMS[0], decay=STRONG * LAMS[0]), starts)
-    limits: tuple[tuple[str, float, Form], ...] = (
-        ("1 − γ/λ", 1 - STRONG, PRINTED),
-        ("max(1 − γ/λ, 0)", 0, CORRECTED),
-    )
-    for name, limit, form in limits:
-        named = f"N = 1, γ = {STRONG:g}λ: {what} {name}: largest error"
-        yield equal(claim, named, np.abs(ends - limit).max(), 0, INTEGRATED, form)
+    named = f"γ = {STRONG:g}λ: {what} 0: largest error"
+    yield equal(claim, named, np.abs(ends).max(), 0, INTEGRATED, EXTENSION)
 
 
 def _equivalents(starts: Matrix) -> Iterator[Check]:
@@ -90,7 +85,7 @@ def _equivalents(starts: Matrix) -> Iterator[Check]:
     cases: tuple[tuple[int, str, int, Form], ...] = (
         (1, "γ", 1, PRINTED),
         (SAMPLES, "γ", SAMPLES, PRINTED),
-        (SAMPLES, "Nγ", 1, CORRECTED),
+        (SAMPLES, "Nγ", 1, CHARITABLE),
     )
     for samples, name, factor, form in cases:
         errors = [

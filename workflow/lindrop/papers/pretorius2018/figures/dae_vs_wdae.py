@@ -1,4 +1,7 @@
-"""Noise against the weight decay with the same fixed point (Pretorius 2018, E21)."""
+"""Noise against the weight decay with the same fixed point (Pretorius 2018, E21).
+
+The public code of this figure has the exponent 2(λ − Nγ)t/τ, which our copy of Section C misses.
+"""
 
 from collections.abc import Iterator
 
@@ -6,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, at_least, equal
+from lindrop.claims.checks import Check, at_least, equal
 from lindrop.dropout.dynamics.modes import equivalents
 from lindrop.output.figures import page
 from lindrop.papers.pretorius2018.as_printed import balanced_trajectory
@@ -24,12 +27,12 @@ from lindrop.papers.pretorius2018.trainings import (
 
 LAMS = 2.5, 1.0, 0.5
 SLOW_RATE = 0.001
-EXAMPLE = 1.0  # the ε at which the WDAE is also drawn as printed
+EXAMPLE = 1.0  # the ε at which the WDAE is also drawn with the exponent of our copy
 CROSSED = 0.01  # relative tolerance of times interpolated between epochs
 
 
 def data() -> pd.DataFrame:
-    """w(t) with noise and with the equivalent weight decay, the latter also as printed (E21)."""
+    """w(t) with noise and with the equivalent weight decay, the latter also as in our copy."""
     trainings = [
         Training(mode, SLOW_RATE, {"model": name, "lam": lam, "eps": eps})
         for lam in LAMS
@@ -58,12 +61,12 @@ def draw(table: pd.DataFrame) -> Figure:
         axis.set_title(f"{model}, λ = {lam:g}", loc="left")
         if model == "WDAE":
             example = curves[curves["eps"] == EXAMPLE]
-            label = f"E21: as printed, ε = {EXAMPLE:g}"
-            axis.plot(example["epoch"], example["printed"], "k:", lw=1, label=label)
+            (copied,) = axis.plot(example["epoch"], example["printed"], "k:", lw=1)
             axis.set_xlabel("epoch")
     for row in axes:
         row[0].set_ylabel("w")
-    axes[1, -1].legend(loc="center left")
+    label = f"WDAE with the exponent that our copy prints (E21), ε = {EXAMPLE:g}"
+    figure.legend([copied], [label], loc="outside lower center")
     axes[0, 0].set_xticks([0, 10_000, 20_000])
     explain_strengths(figure, axes, table)
     return figure
@@ -88,16 +91,10 @@ def checks(table: pd.DataFrame) -> list[Check]:
 
 
 def _against_descent(table: pd.DataFrame) -> Iterator[Check]:
-    forms: tuple[tuple[str, str, Form], ...] = (
-        ("DAE", "w", PRINTED),
-        ("WDAE", "printed", PRINTED),
-        ("WDAE", "w", CORRECTED),
-    )
-    for model, column, form in forms:
-        curves = table[table["model"] == model]
-        error = (curves[column] - curves["descent_w"]).abs().max()
+    for model, curves in table.groupby("model"):
+        error = (curves["w"] - curves["descent_w"]).abs().max()
         what = f"{model}: w(t) less gradient descent, all λ and ε: largest error"
-        yield equal("dae_vs_wdae", what, error, 0, GRADUAL, form)
+        yield equal("dae_vs_wdae", what, error, 0, GRADUAL)
 
 
 def _slowdown(table: pd.DataFrame) -> pd.DataFrame:

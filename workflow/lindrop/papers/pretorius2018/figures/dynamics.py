@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lindrop.claims.checks import CORRECTED, PRINTED, Check, Form, equal
+from lindrop.claims.checks import EXTENSION, PRINTED, Check, Form, equal
 from lindrop.dropout.dynamics.descent import integrate
 from lindrop.dropout.dynamics.modes import equivalents
 from lindrop.output.figures import page
@@ -49,7 +49,7 @@ def _few_modes() -> Iterator[Training]:
 
 def draw(table: pd.DataFrame) -> Figure:
     """AE and DAEs in the top row, below each DAE its WDAE, and below the AE the errors."""
-    figure = page(4.0)
+    figure = page(4.3)
     axes = figure.subplots(2, 3, sharex=True)
     panels = [("AE", 0), ("DAE", 1), ("DAE", 5), None, ("WDAE", 1), ("WDAE", 5)]
     cases = dict(list(table.groupby(["model", "eps"])))
@@ -61,7 +61,9 @@ def draw(table: pd.DataFrame) -> Figure:
         axis.set_xlabel("epoch")
     for axis in (axes[0, 0], axes[1, 1]):
         axis.set_ylabel("$w = w_2w_1$")
-    axes[0, 0].legend(loc="lower right")
+    keyed = zip(*axes[0, 0].get_legend_handles_labels(), strict=True)
+    named = {label: line for line, label in keyed}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -102,7 +104,7 @@ def checks(table: pd.DataFrame) -> list[Check]:
     """Checks that closed form, integrated flow and gradient descent agree."""
     found = []
     for model, curves in table.groupby("model"):
-        form: Form = CORRECTED if model == "WDAE" else PRINTED
+        form: Form = EXTENSION if model == "WDAE" else PRINTED
         what = f"{model}: w(t) in closed form, from random starts, less"
         error = (curves["w"] - curves["integrated"]).abs().max()
         largest = f"{what} the integrated flow: largest error"
