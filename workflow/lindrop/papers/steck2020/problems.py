@@ -79,9 +79,9 @@ def induced_penalty(x: Matrix, p: float, a: float = 1, b: float = 1) -> Vector:
 def left_of_diagonal(x: Matrix, p: float, a: float, b: float) -> tuple[Vector, Vector]:
     """Fractions of the diagonal of B in the squared error and in the penalty, by feature.
 
-    They follow from how the mean loss over every mask, divided by ap + bq, changes with the diagonal
-    entry β of an otherwise empty B: −2fGβ + (f²G + g²Λ)β², with f and g the fractions and Λ that of
-    `induced_penalty`.
+    They follow from how the mean loss over every mask, divided by ap + bq, changes with the
+    diagonal entry β of an otherwise empty B: −2fGβ + (f²G + g²Λ)β², with f and g the fractions and
+    Λ that of `induced_penalty`.
     """
     masked, scale = Masked(x, p), a * p + b * (1 - p)
     gram, penalty = np.sum(x**2, axis=0), induced_penalty(x, p)

@@ -69,8 +69,8 @@ def _solved(
 def _printed(x: Matrix, loss: Quadratic, exact: LowRank, least: float) -> list[Check]:
     """Checks of E3: where the printed updates end, and of which Eq. 10 that is the minimum.
 
-    With p/(2 − p) for p and (λ − ω)/2 for λ they end at the minimum of Eq. 10 with p and λ themselves:
-    both are tuned, so that the paper's models are among those of Eq. 10.
+    With p/(2 − p) for p and (λ − ω)/2 for λ they end at the minimum of Eq. 10 with p and λ
+    themselves: both are tuned, so that the paper's models are among those of Eq. 10.
     """
     end = _end(loss, exact, P, 0.0, OMEGA)
     stronger = Quadratic(loss.gram, 2 * loss.penalty + OMEGA)

@@ -98,7 +98,7 @@ def _updates(loss: Quadratic, rng: np.random.Generator) -> list[Check]:
 
 
 def _ends(x: Matrix, loss: Quadratic, rng: np.random.Generator) -> list[Check]:
-    """Checks of where alternation ends: at a stationary point of Eq. 11 if the rank is large enough.
+    """Checks of where alternation ends: stationary for Eq. 11 if the rank is large enough.
 
     The paper offers Eq. 11 for large ranks. What is large enough is the extension E5.
     """

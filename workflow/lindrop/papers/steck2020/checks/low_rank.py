@@ -1,9 +1,9 @@
 """Steck 2020, Section 4.1.2: low-rank EDLAE (Eq. 10), its approximation Eq. 11, the corollary.
 
-The corollary has two halves. Eq. 11 makes the embeddings U_i and V_i orthogonal by its constraint. Eq. 10, which
-is training with full emphasis itself, does not: with B the full-rank EDLAE (Eq. 8) and μ one of its m
-eigenvalues, all of them real, B − μI is of rank m − 1, equals B off the diagonal, and so is a global minimum of
-Eq. 10 at that rank; every entry of its diagonal is −μ.
+The corollary has two halves. Eq. 11 makes the embeddings U_i and V_i orthogonal by its constraint.
+Eq. 10, which is training with full emphasis itself, does not: with B the full-rank EDLAE (Eq. 8)
+and μ one of its m eigenvalues, all of them real, B − μI is of rank m − 1 and equals B off the
+diagonal, and so is a global minimum of Eq. 10 at that rank; every entry of its diagonal is −μ.
 """
 
 from typing import NamedTuple
@@ -48,8 +48,8 @@ CLOSE = 1e-3  # relative excess of Eq. 10 at which Eq. 11 approximates it well
 SMALL = 0.1  # relative distance of models that are about the same
 MINIMAL = 1e-6  # relative error of the objective after alternation
 SETS = 3  # generated X on which the minima of the largest ranks are compared
-# Generous limits of "approximately orthogonal" (60 degrees) and of a diagonal that is about zero, and
-# the least cosine and diagonal entry of a counterexample.
+# generous limits of "approximately orthogonal" (60 degrees) and of a diagonal that is about zero,
+# and the least cosine and diagonal entry of a counterexample
 STEEP, NEARLY_NONE, PARALLEL, LARGE = 0.5, 0.1, 0.95, 0.25
 
 TWIN_RANK = 6
