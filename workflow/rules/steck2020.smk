@@ -48,6 +48,13 @@ for figure, low_rank in {
         threads=HEAVY,
         mem_mb=similarity_mb,
     )
+JOBS["steck2020_embeddings"] = Job(
+    input={"splits": collect(SPLIT, dataset=DATASETS)},
+    lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
+    settings={"names": list(DATASETS)},
+    heavy=True,
+    mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 4 * input.size_mb),
+)
 JOBS["steck2020_admm"] = Job(
     input={"gram": GRAM.format(dataset=list(DATASETS)[0])},
     lineage=lineage("gram", dataset=list(DATASETS)[0]),
@@ -65,6 +72,7 @@ rule steck2020_experiments:
         left=FIGURE.format(name="steck2020_fig1_left", end="csv"),
         center=FIGURE.format(name="steck2020_fig1_center", end="csv"),
         right=FIGURE.format(name="steck2020_fig1_right", end="csv"),
+        popular=FIGURE.format(name="steck2020_embeddings", end="csv"),
         datasets=PUBLISHED_SETS,
         printed=PRINTED_TABLE1,
     output:

@@ -157,7 +157,9 @@ def _fractions(x: Matrix) -> list[Check]:
 
     It is more than 1 if p < √b/(√a + √b).
     """
-    errors, penalties, over, much, little = [], [], [], [], []
+    errors, penalties, over = [], [], []
+    much: list[Vector] = []
+    little: list[Vector] = []
     for p, (a, b) in product(DROPOUTS, WEIGHTS):
         squared, penalty = left_of_diagonal(x, p, a, b)
         scale = a * p + b * (1 - p)

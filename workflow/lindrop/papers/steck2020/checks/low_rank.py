@@ -195,33 +195,28 @@ def _undetermined(loss: Quadratic, last: Case, rng: np.random.Generator) -> list
     excess = "Eq. 10 above its least value at full rank, relative"
     cosine, entry = "mean size of the cosines of U_i and V_i", "mean size of diagonal entries"
     largest = max(np.abs([case.excess for case in found]))
-    checks = []
-    for claim, name, sizes, of_training, limit, bound in (
-        (
-            "corollary_full_emphasis",
-            cosine,
-            [f.cosine for f in found],
-            free.cosine,
-            STEEP,
-            PARALLEL,
+    cosines, entries = [case.cosine for case in found], [case.entry for case in found]
+    claim = "corollary_full_emphasis"
+    checks = [
+        equal(claim, f"{at} {excess}", largest, 0, EXACT, COUNTEREXAMPLE),
+        equal(
+            claim,
+            f"{trained} Eq. 10 above the least of all starts, relative",
+            free.excess,
+            0,
+            MINIMAL,
+            COUNTEREXAMPLE,
         ),
-        ("section_4_1_2_diagonal", entry, [f.entry for f in found], free.entry, NEARLY_NONE, LARGE),
+    ]
+    for name, sizes, of_training, limit, bound in (
+        (cosine, cosines, free.cosine, STEEP, PARALLEL),
+        (entry, entries, free.entry, NEARLY_NONE, LARGE),
     ):
+        least = min(sizes)
         checks += [
-            at_most(claim, f"{at} {name}, least of {SETS} sets", min(sizes), limit),
+            at_most(claim, f"{at} {name}, least of {SETS} sets", least, limit),
             at_most(claim, f"{trained} {name}", of_training, limit),
-            equal(claim, f"{at} {excess}", largest, 0, EXACT, COUNTEREXAMPLE),
-            equal(
-                claim,
-                f"{trained} Eq. 10 above the least of all starts, relative",
-                free.excess,
-                0,
-                MINIMAL,
-                COUNTEREXAMPLE,
-            ),
-            at_least(
-                claim, f"{at} {name}, least of {SETS} sets", min(sizes), bound, 0, COUNTEREXAMPLE
-            ),
+            at_least(claim, f"{at} {name}, least of {SETS} sets", least, bound, 0, COUNTEREXAMPLE),
             at_least(claim, f"{trained} {name}", of_training, bound, 0, COUNTEREXAMPLE),
         ]
     return checks
