@@ -98,7 +98,8 @@ class Popular:
 
     def score(self, model: FullRank | LowRank) -> tuple[float, float]:
         """The criterion of the validation users and its standard error."""
-        mean, error = summary(evaluate(model, *self.validation)).loc[CRITERION, ["mean", "stderr"]]
+        found = summary(evaluate(model, *self.validation))
+        mean, error = found.loc[CRITERION, ["mean", "stderr"]].to_numpy(float)
         return float(mean), float(error)
 
     def spread(self) -> Iterator[tuple[str, float, LowRank]]:
@@ -177,15 +178,15 @@ def _overfitting(data: Popular) -> Iterator[dict[str, Any]]:
         for ridge in (data.ridge, OVERFITTED * data.ridge)
     )
     facts = {"model": "full rank", "rank": len(data.gram), "part": ""}
-    loss = paired(*(evaluate(model, *data.test) for model in (tiny, chosen))).loc[CRITERION]
+    differences = paired(*(evaluate(model, *data.test) for model in (tiny, chosen)))
+    loss, error = differences.loc[CRITERION, ["mean", "stderr"]].to_numpy(float)
     for name, model in (("chosen λ", chosen), ("tiny λ", tiny)):
         diagonal = float(model.matrix.diagonal().mean())
         yield facts | {"part": name, "quantity": "identity", "value": diagonal}
-        error = _loss(data, model.matrix, 0.0) / float(np.trace(data.gram))
-        yield facts | {"part": name, "quantity": "training error", "value": error}
-    yield facts | {"quantity": "loss of accuracy", "value": float(loss["mean"])}
-    significance = float(loss["mean"] / loss["stderr"])
-    yield facts | {"quantity": "loss in paired errors", "value": significance}
+        missed = _loss(data, model.matrix, 0.0) / float(np.trace(data.gram))
+        yield facts | {"part": name, "quantity": "training error", "value": missed}
+    yield facts | {"quantity": "loss of accuracy", "value": float(loss)}
+    yield facts | {"quantity": "loss in paired errors", "value": float(loss / error)}
 
 
 def _mean_square_cosine(embeddings: Matrix) -> float:

@@ -160,8 +160,8 @@ def _notebook(x: Matrix, loss: Quadratic, least: float) -> list[Check]:
 
 def _still(loss: Quadratic) -> tuple[LowRank, float]:
     """Where the notebook's ADMM ends at rank 1, and the relative size of its last change."""
-    steps = notebook_admm(loss.gram, P, 0.0, OMEGA, notebook_start(FEATURES, 1))
-    before, last = (LowRank(*step) for step in islice(steps, STILL - 2, STILL))
+    steps = _finite(notebook_admm(loss.gram, P, 0.0, OMEGA, notebook_start(FEATURES, 1)), STILL)
+    before, last = (LowRank(*step) for step in steps[-2:])
     return last, relative_distance(product_of(before), product_of(last))
 
 
