@@ -397,8 +397,8 @@ def popular(changes=()):
         ("loss in paired errors", "full rank", ""): -7,
     } | dict(changes)
     return pd.DataFrame(
-        [(*key, value) for key, value in values.items()],
-        columns=["quantity", "model", "part", "value"],
+        [(*key, value, 10, 200) for key, value in values.items()],
+        columns=["quantity", "model", "part", "value", "rank", "items"],
     )
 
 
