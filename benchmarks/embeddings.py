@@ -3,9 +3,9 @@
     snakemake --cores 2 results/data/ml-100k/split.h5 --configfile config/ml-100k.yaml
     python benchmarks/embeddings.py ml-100k results/data/ml-100k/split.h5 200 600
 
-Writes benchmarks/results/steck2020_embeddings.csv: cosines under the constraint diag(UV') = 0 and under
-the penalties of Parseval networks, spread-out descriptors and GLaS, the embeddings of Eq. 10 by rank,
-iterations of Eq. 11, and what overfitting towards the identity costs.
+Writes benchmarks/results/steck2020_embeddings.csv: cosines under the constraint diag(UV') = 0 and
+under the penalties of Parseval networks, spread-out descriptors and GLaS, the embeddings of Eq. 10
+by rank, iterations of Eq. 11, and what overfitting towards the identity costs.
 """
 
 import sys

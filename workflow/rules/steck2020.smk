@@ -28,9 +28,12 @@ JOBS["steck2020_table1"] = Job(
 JOBS["steck2020_fig1_left"] = Job(
     input={
         "metrics": collect(METRICS, dataset=DATASETS, model=FIGURE_MODELS),
+        "splits": collect(SPLIT, dataset=DATASETS),
+        "datasets": PUBLISHED_SETS,
+        "printed": PRINTED_TABLE1,
     },
     lineage=led_to_metrics(FIGURE_MODELS),
-    settings={"names": list(DATASETS)},
+    settings={"columns": COLUMNS},
 )
 for figure, low_rank in {
     "fig1_center": "zero_diagonal_l2",

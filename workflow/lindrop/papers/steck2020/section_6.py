@@ -36,11 +36,10 @@ LARGE = (0.417 - ROUNDING) / (0.407 + ROUNDING) - 1
 SIGNIFICANT = 2  # standard errors of a significant difference
 # largest shortfall in the metric from the best deep model that the paper calls competitive: ML-20M
 COMPETITIVE = 0.426 - 0.420 + 2 * ROUNDING
+SMALL_SHARE = 0.2  # of the items, as a rank that is considerably smaller than full rank
 DOZENS = 60  # iterations that are still "a few dozen"
-ZERO, STEEP = (
-    0.1,
-    0.5,
-)  # generous limits of a diagonal about zero and of orthogonal embeddings (60°)
+# generous limits of a diagonal about zero and of embeddings that are about orthogonal (60°)
+ZERO, STEEP = 0.1, 0.5
 SPREADING = {"Parseval": "section_5_parseval", "spread-out": "section_5_spread_out"}
 SPREADING |= {"GLaS": "section_5_glas", CONSTRAINED: "section_5_constrained"}
 METRIC = METRICS[CRITERION].title

@@ -11,17 +11,21 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.checks import CHARITABLE, Check, at_least, at_most, equal
+from lindrop.data.provenance import comparable
 from lindrop.models.tuning import Tested
 from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.steck2020.datasets import FIGURE_SET, OTHER_SETS, Dataset
 from lindrop.papers.steck2020.models import CURVES
-from lindrop.papers.steck2020.tables.table1 import parameters_text
+from lindrop.papers.steck2020.tables.table1 import PRINTED, Paper, parameters_text
 from lindrop.ranking.evaluation import summary
 from lindrop.ranking.metrics import CRITERION, METRICS
 from lindrop.store.metrics import read_metrics_of
+from lindrop.store.split import read_split_facts
 
 PER_ROW = 3  # panels in a row
 EDLAE, CONSTRAINED, FREE = "edlae", "zero_diagonal_l2", "product_l2"
@@ -63,22 +67,44 @@ STYLES = {
 }
 
 
-def data(metrics: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
-    """Curves of every dataset, from the files of its models' metrics."""
+def data(
+    metrics: Sequence[str],
+    splits: Sequence[str],
+    datasets: str,
+    printed: str,
+    columns: Mapping[str, str | None],
+) -> pd.DataFrame:
+    """Curves of every dataset, from the files of its models' metrics and of its split.
+
+    `datasets` and `printed` hold what the paper prints, `columns` the paper's name of each dataset.
+    """
     found: dict[str, dict[str, Mapping[int, Tested]]] = {}
     for file in map(Path, metrics):
         found.setdefault(file.parent.name, {})[file.stem] = read_metrics_of(file)
-    return pd.concat([curves(name, found[name]) for name in names])
+    known, numbers = read_yaml(datasets), read_yaml(printed)
+    frames = []
+    for (name, column), split in zip(columns.items(), splits, strict=True):
+        same = column and comparable(read_split_facts(split), known[column])
+        paper = Paper.of(numbers, column) if column and same else None
+        frames.append(curves(name, found[name], paper))
+    return pd.concat(frames)
 
 
-def curves(dataset: str, results: Mapping[str, Mapping[int, Tested]]) -> pd.DataFrame:
-    """nDCG@100 of every curve by rank, ending with the full-rank model that it tends to."""
+def curves(
+    dataset: str, results: Mapping[str, Mapping[int, Tested]], paper: Paper | None = None
+) -> pd.DataFrame:
+    """nDCG@100 of every curve by rank, ending with the full-rank model that it tends to.
+
+    `paper` has what Table 1 prints for this dataset at one of the ranks.
+    """
     rows = []
     for name, full in CURVES.items():
         points = [(name, tested) for tested in results[name].values()]
         points += [(full, tested) for tested in results[full].values()]
         for model, tested in points:
             measured = summary(tested.per_user).loc[CRITERION]
+            in_table = paper is not None and model == name and tested.rank == paper.rank
+            printed = paper.printed(name)[PRINTED.index(CRITERION)] if paper and in_table else None
             rows.append(
                 {
                     "dataset": dataset,
@@ -88,6 +114,7 @@ def curves(dataset: str, results: Mapping[str, Mapping[int, Tested]]) -> pd.Data
                     "full_rank": model == full,
                     "mean": measured["mean"],
                     "stderr": measured["stderr"],
+                    "paper": nan if printed is None else printed,
                     "converged": tested.converged,
                     "params": parameters_text(model, tested),
                 }
@@ -110,6 +137,9 @@ def draw(data: pd.DataFrame) -> Figure:
     for axis in axes[::columns]:
         axis.set_ylabel(METRICS[CRITERION].title)
     handles, labels = axes[0].get_legend_handles_labels()
+    if data["paper"].notna().any():
+        style: dict[str, Any] = {"ls": "", "mfc": "none", "mec": BLACK, "ms": 9}
+        handles, labels = [*handles, Line2D([], [], marker="*", **style)], [*labels, "as printed"]
     figure.legend(handles, labels, loc="outside upper center", ncols=3 if columns > 1 else 2)
     return figure
 
@@ -123,8 +153,16 @@ def _draw_dataset(axis: Axes, points: pd.DataFrame) -> None:
         hollow = line[~line["converged"]]
         style |= {"label": None, "linestyle": "", "mfc": "white", "zorder": 10.5 - depth}
         axis.plot(hollow["rank"], hollow["mean"], **style)
+        _draw_printed(axis, line, style["color"])
     _rank_ticks(axis, points)
     axis.set_xlabel("rank")
+
+
+def _draw_printed(axis: Axes, line: pd.DataFrame, colour: str) -> None:
+    """Draw a star for the paper's own value, where the dataset is the paper's."""
+    known = line[line["paper"].notna()]
+    style: dict[str, Any] = {"ms": 9, "mec": colour, "mfc": "none", "zorder": 12}
+    axis.plot(known["rank"], known["paper"], "*", **style)
 
 
 def _rank_ticks(axis: Axes, points: pd.DataFrame) -> None:
