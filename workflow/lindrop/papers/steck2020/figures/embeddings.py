@@ -13,8 +13,8 @@ from lindrop.papers.steck2020.popular import experiments
 BLUE, RED, *_ = COLOURS
 PARTS = {"encoder": (BLUE, "o", "encoder U"), "decoder": (RED, "s", "decoder V")}
 OWN = {
-    "own cosines": (BLUE, "o-", "mean |cos(U_i, V_i)|"),
-    "diagonal": (RED, "s--", "mean |diagonal entry|"),
+    "own cosines": (BLUE, "o-", r"mean $|\cos(U_i, V_i)|$"),
+    "diagonal": (RED, "s--", "mean size of diagonal entries"),
 }
 
 
