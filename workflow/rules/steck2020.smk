@@ -28,9 +28,12 @@ JOBS["steck2020_table1"] = Job(
 JOBS["steck2020_fig1_left"] = Job(
     input={
         "metrics": collect(METRICS, dataset=DATASETS, model=FIGURE_MODELS),
+        "splits": collect(SPLIT, dataset=DATASETS),
+        "datasets": PUBLISHED_SETS,
+        "printed": PRINTED_TABLE1,
     },
     lineage=led_to_metrics(FIGURE_MODELS),
-    settings={"names": list(DATASETS)},
+    settings={"columns": COLUMNS},
 )
 for figure, low_rank in {
     "fig1_center": "zero_diagonal_l2",
@@ -48,6 +51,13 @@ for figure, low_rank in {
         threads=HEAVY,
         mem_mb=similarity_mb,
     )
+JOBS["steck2020_embeddings"] = Job(
+    input={"splits": collect(SPLIT, dataset=DATASETS)},
+    lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
+    settings={"names": list(DATASETS)},
+    heavy=True,
+    mem_mb=lambda wildcards, input, attempt: attempt * (1000 + 4 * input.size_mb),
+)
 JOBS["steck2020_admm"] = Job(
     input={"gram": GRAM.format(dataset=list(DATASETS)[0])},
     lineage=lineage("gram", dataset=list(DATASETS)[0]),
@@ -65,6 +75,7 @@ rule steck2020_experiments:
         left=FIGURE.format(name="steck2020_fig1_left", end="csv"),
         center=FIGURE.format(name="steck2020_fig1_center", end="csv"),
         right=FIGURE.format(name="steck2020_fig1_right", end="csv"),
+        popular=FIGURE.format(name="steck2020_embeddings", end="csv"),
         datasets=PUBLISHED_SETS,
         printed=PRINTED_TABLE1,
     output:

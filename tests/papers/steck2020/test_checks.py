@@ -9,10 +9,11 @@ import scipy.sparse as sp
 import yaml
 
 from lindrop.base.stopwatch import Cost
-from lindrop.claims.checks import CORRECTED, PRINTED
+from lindrop.claims.checks import CORRECTED, EXTENSION, PRINTED
 from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.data.split import Counts, Protocol
 from lindrop.models import tuning
+from lindrop.models.base import dropout_penalty
 from lindrop.papers.steck2020.checks import admm, full_rank, layers, theorem
 from lindrop.papers.steck2020.datasets import (
     Dataset,
@@ -21,20 +22,30 @@ from lindrop.papers.steck2020.datasets import (
     published_sets,
     shared_entries,
 )
+from lindrop.papers.steck2020.figures.embeddings import PARTS
 from lindrop.papers.steck2020.figures.fig1_center import cosine_checks
-from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks
+from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks, undecided
 from lindrop.papers.steck2020.models import DEEP
+from lindrop.papers.steck2020.popular import CONSTRAINED, NONE
 from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, noise
-from lindrop.papers.steck2020.section_6 import ROWS, table1_checks
+from lindrop.papers.steck2020.section_6 import ROWS, SPREADING, popular_checks, table1_checks
 from lindrop.ranking.metrics import METRICS
 from support.checks import checks_of, claims_of
 from support.repository import REPOSITORY
 
-WRONG_AS_PRINTED = {
-    *("section_3_2_standardised", "section_4_fractions", "section_4_1_2_diagonal", "corollary"),
-    *("supplement_equation_4", "supplement_2_lambda", "supplement_2_3_probability"),
-    *("supplement_3_updates", "e1", "e2", "e3", "e4", "e5", "e6"),
+# verdicts that the checks without datasets decide; all others of them are reproduced
+DECIDED = {
+    Verdict.CORRECTED: {"section_4_1_1_limit", "section_6_code", "supplement_3_updates"},
+    Verdict.REFUTED: {"corollary_full_emphasis"},
+    Verdict.EXTENDED: {
+        *("section_4_decoupled", "section_4_fractions", "section_4_1_2_als"),
+        *("section_5_constraints", "supplement_4_multipliers", "supplement_5_several"),
+    },
 }
+FAILING = {  # checks as printed that fail
+    *("e1", "e2", "e3", "e4", "supplement_3_updates", "corollary_full_emphasis"),
+}
+BOTH = {"corollary_full_emphasis"}  # checks that datasets add to
 PAPER = claims_of("steck2020")
 
 
@@ -54,24 +65,28 @@ def of(claim, checks):
 
 def test_every_claim_has_a_check_and_every_check_a_claim(checks):
     computed, measured = ({check.claim for check in found} for found in (checks, experiments()))
-    assert not computed & measured
+    assert computed & measured == BOTH
     assert set(PAPER.checks) == computed | measured
 
 
-def test_what_holds_and_what_had_to_be_corrected(checks):
+def test_what_holds_and_what_does_not(checks):
     failing = {check.claim for check in checks if check.form == PRINTED and not check.holds}
-    assert failing == WRONG_AS_PRINTED
-    assert {check.claim for check in checks if check.form == CORRECTED} == WRONG_AS_PRINTED
-    assert all(check.holds for check in checks if check.form == CORRECTED)
+    assert failing == FAILING
+    assert all(check.holds for check in checks if check.form != PRINTED)
+    accused = {name for claim in PAPER.claims if claim.accusation for name in claim.checks}
+    assert failing - accused == {"e2"}, "a misprint, which its fairest reading mends"
 
 
-def test_the_claims_follow_from_these_checks_and_are_as_strict_as_they_say(checks):
-    computed = {check.claim for check in checks}
+@pytest.mark.parametrize("seed", [1, 3])
+def test_the_claims_follow_from_these_checks_and_are_as_strict_as_they_say(seed, checks):
+    made = checks if seed == 3 else checks_of("steck2020", seed=seed)
+    computed = {check.claim for check in made}
     for claim in PAPER.claims:
         if set(claim.checks) <= computed:
-            own = [check for name in claim.checks for check in of(name, checks)]
-            wrong = WRONG_AS_PRINTED.intersection(claim.checks)
-            assert verdict(own) == (Verdict.CORRECTED if wrong else Verdict.REPRODUCED)
+            own = [check for name in claim.checks for check in of(name, made)]
+            found = (decided for decided, claims in DECIDED.items() if claim.id in claims)
+            expected = next(found, Verdict.REPRODUCED)
+            assert verdict(own, claim.accusation is not None) == expected, claim.id
             assert max(map(strictness, own)) <= claim.tolerance
         else:
             assert claim.run
@@ -107,15 +122,48 @@ def test_models_that_are_not_optimal_are_seen(monkeypatch):
         assert not all(check.holds for check in of(claim, found))
 
 
-def test_the_recursion_and_the_corrected_solver_can_be_refuted(monkeypatch):
+def test_a_wrong_recursion_and_an_unfinished_solver_are_seen(monkeypatch):
     monkeypatch.setattr(
         layers, "deep_dropout_objective_exact", layers.deep_dropout_objective_printed
     )
-    assert not any(check.holds for check in of("e6", layers.checks(1)))
+    more = [check for check in of("e6", layers.checks(1)) if check.form == EXTENSION]
+    assert not all(check.holds for check in more)
     monkeypatch.setattr(admm, "ITERATIONS", 2)
     for claim in ("e3", "e4"):
         corrected = [c for c in of(claim, admm.checks(1)) if c.form == CORRECTED]
         assert not all(check.holds for check in corrected)
+
+
+@pytest.mark.parametrize("change", ["twice U", "γ of the other sign", "Ω in the U-step"])
+def test_another_notebook_is_seen(monkeypatch, change):
+    """The checks of E4 come from the notebook's own iterates.
+
+    That β is cut off at zero shows in tests/models/test_as_published.py: at rank 1 none is
+    negative.
+    """
+
+    def mutant(gram, p, ridge, omega, u):
+        diagonal = gram.diagonal()
+        penalty = dropout_penalty(diagonal, p, ridge)
+        weight = penalty + omega
+        h = gram + np.diag(penalty)
+        solved = h + np.diag(weight) if change == "Ω in the U-step" else h
+        beta, gamma = np.zeros((2, len(gram)))
+        sign = -1 if change == "γ of the other sign" else 1
+        while True:
+            right = gram * (1 + beta) + np.diag(weight * (beta - sign * gamma))
+            v = np.linalg.solve(u.T @ (h + np.diag(weight)) @ u, u.T @ right).T
+            u = np.linalg.solve(solved, right @ v @ np.linalg.inv(v.T @ v))
+            u = 2 * u if change == "twice U" else u
+            own = np.sum(u * v, axis=1)
+            beta = np.sum((gram @ u) * v, axis=1) - diagonal + weight * (own + gamma)
+            beta = np.maximum(beta / (diagonal + weight - penalty), 0)
+            gamma = gamma + own - beta
+            yield u, v
+
+    monkeypatch.setattr(admm, "notebook_admm", mutant)
+    corrected = [c for c in of("e4", admm.checks(1)) if c.form == CORRECTED]
+    assert not all(check.holds for check in corrected)
 
 
 def test_one_feature_by_hand():
@@ -155,21 +203,56 @@ def failing(checks):
     return {check.claim for check in checks if not check.holds}
 
 
+MSD = Dataset("msd", "published", "MSD")
+AT_1000 = {"edlae": 0.392, "product_l2": 0.369}  # rows 5 and 2 as the table might print them
+
+
 def test_a_figure_as_in_the_paper_holds_all_that_is_said_of_it():
     for dataset in (ONE, NETFLIX):
-        found = rank_checks(dataset, left())
+        found = rank_checks(dataset, left(), AT_1000)
         assert failing(found) == set()
         assert {check.data for check in found} == {dataset.data}
         assert len(of("fig1_crossing", found)) == (2 if dataset is NETFLIX else 1)
+
+
+def test_what_is_said_of_netflix_is_decided_on_netflix_alone():
+    of_netflix, of_msd, of_other = (
+        {check.claim for check in rank_checks(dataset, left(), AT_1000)}
+        for dataset in (NETFLIX, MSD, ONE)
+    )
+    numbers = {"fig1_large_ranks", "fig1_full_rank", "fig1_values"}
+    assert of_netflix - of_other == numbers
+    assert of_msd == {"fig1_other_sets", "fig1_values_msd"}
+    free = cosines([0.5] * 4, [0.6] * 4)
+    assert {check.claim for check in cosine_checks(MSD, free, free)} == {"fig1_other_sets"}
+    missing = undecided([MSD, ONE])
+    assert {check.claim for check in missing} == numbers
+    assert verdict(missing) == Verdict.NOT_RUN
+    assert not undecided([MSD, NETFLIX])
+
+
+def test_the_notebooks_numbers_are_those_of_msd():
+    changes = [("edlae", 2, 0.3194), ("zero_diagonal_l2", 2, 0.3018), ("edlae", 3, 0.3915)]
+    found = of("fig1_values_msd", rank_checks(MSD, left(changes)))
+    assert len(found) == 3
+    assert failing(found) == set()
+    assert failing(rank_checks(MSD, left(changes[1:]))) >= {"fig1_values_msd"}
+
+
+def test_the_highest_curve_may_be_beaten_by_less_than_an_error_charitably():
+    found = of("fig1_highest", rank_checks(NETFLIX, left([("product_l2", 1, 0.3605)]), AT_1000))
+    assert [check.holds for check in found] == [False, True]
+    assert verdict(found) == Verdict.REPRODUCED
 
 
 @pytest.mark.parametrize(
     ("changes", "claims"),
     [
         ([("product_l2", 1, 0.362)], {"fig1_highest"}),
-        ([("product_l2", 2, 0.3918)], {"fig1_crossing"}),
+        ([("product_l2", 2, 0.3918)], {"fig1_crossing", "fig1_values"}),
         ([("zero_diagonal_l2", 2, 0.388)], {"fig1_large_ranks"}),
         ([("edlae", 3, 0.395)], {"fig1_full_rank"}),
+        ([("product_l2", 2, 0.3725)], {"fig1_values"}),
         ([("product_l2", 0, 0.28)], {"fig1_small_ranks"}),
         ([("zero_diagonal_l2", 0, 0.299)], {"fig1_small_ranks", "fig1_crossing"}),
         ([(curve, 0, 0.37) for curve in LEFT], {"fig1_capacity", "fig1_crossing"}),
@@ -177,7 +260,7 @@ def test_a_figure_as_in_the_paper_holds_all_that_is_said_of_it():
     ],
 )
 def test_a_figure_that_does_not(changes, claims):
-    found = failing(rank_checks(NETFLIX, left(changes)))
+    found = failing(rank_checks(NETFLIX, left(changes), AT_1000))
     assert found == claims
 
 
@@ -223,9 +306,9 @@ def better_by(gain):
 
 
 def accuracy(changes=(), gain=0.01, dataset=NETFLIX, stderr=STDERR):
-    return table1_checks(
-        dataset, table(changes, dataset.paper is not None), better_by(gain), stderr
-    )
+    rows = {model: [value] * 3 for model, value in NDCG.items()}
+    printed = {"stderr": stderr, "rows": rows} if dataset.paper else None
+    return table1_checks(dataset, table(changes, bool(printed)), better_by(gain), printed)
 
 
 def test_a_table_as_printed_holds_all_that_is_said_of_it():
@@ -236,10 +319,12 @@ def test_a_table_as_printed_holds_all_that_is_said_of_it():
     ("changes", "claims"),
     [
         ({"edlae": 0.390}, {"table1"}),
-        ({"edlae": 0.383}, {"table1"}),
+        ({"edlae": 0.382}, {"table1"}),
         ({"weight_decay": 0.366}, {"table1", "table1_row_1", "table1_row_2"}),
-        ({"sampled_dropout": 0.360}, {"table1", "table1_row_1", "table1_row_4"}),
-        ({"product_l2": 0.382}, {"table1", "table1_row_3"}),
+        ({"sampled_dropout": 0.360},
+         {"table1", "table1_order", "table1_row_1", "table1_row_4"}),
+        ({"sampled_dropout": 0.3862}, {"table1", "table1_order", "table1_row_4"}),
+        ({"product_l2": 0.380}, {"table1", "table1_row_3"}),
         ({"edlae": 0.375}, {"table1", "table1_competitive"}),
         (dict.fromkeys(ROWS, 0.40), {"table1", "table1_row_1", "table1_row_2", "table1_row_3",
                                       "table1_regularisation"}),
@@ -254,17 +339,18 @@ def test_a_gain_within_the_paired_error_is_none(gain):
     assert failing(accuracy(gain=gain)) == {"table1_row_5"}
 
 
-def test_another_standard_error_than_the_printed():
-    assert "table1_errors" in failing(accuracy(stderr=0.003))
+@pytest.mark.parametrize("stderr", [0.0, 0.002, 0.003])
+def test_another_standard_error_than_the_printed(stderr):
+    assert "table1_errors" in failing(accuracy(stderr=stderr))
 
 
 def test_on_other_data_the_order_counts_and_printed_numbers_do_not():
-    found = accuracy(dataset=ONE, stderr=None)
+    found = accuracy(dataset=ONE)
     printed = {"table1_errors", "table1_competitive", "table1_regularisation"}
     assert all(np.isnan(check.computed) for claim in printed for check in of(claim, found))
     assert verdict(of("table1_errors", found)) == Verdict.NOT_RUN
     assert verdict(of("table1", found)) == Verdict.IN_SHAPE
-    reversed_order = accuracy({"edlae": 0.38}, dataset=ONE, stderr=None)
+    reversed_order = accuracy({"edlae": 0.38}, dataset=ONE)
     assert verdict(of("table1", reversed_order)) == Verdict.OTHERWISE
 
 
@@ -297,13 +383,57 @@ def test_properties_of_the_data():
     assert number("10 mil.") == 10
 
 
+def popular(changes=()):
+    """Numbers of the small experiments as they might be if all that the paper says held."""
+    values = {
+        **{("similar items", model, part): 0.3 for model in SPREADING for part in PARTS},
+        **{("similar items", NONE, part): 0.4 for part in PARTS},
+        ("iterations", CONSTRAINED, ""): 36,
+        ("diagonal", "EDLAE", ""): 0.05,
+        ("own cosines", "EDLAE", ""): 0.2,
+        ("identity", "full rank", "tiny λ"): 0.99,
+        ("training error", "full rank", "chosen λ"): 0.3,
+        ("training error", "full rank", "tiny λ"): 0.01,
+        ("loss in paired errors", "full rank", ""): -7,
+    } | dict(changes)
+    return pd.DataFrame(
+        [(*key, value, 10, 200) for key, value in values.items()],
+        columns=["quantity", "model", "part", "value", "rank", "items"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "claims"),
+    [
+        ({}, set()),
+        ({("similar items", "Parseval", "decoder"): 0.41}, {"section_5_parseval"}),
+        ({("similar items", "spread-out", "encoder"): 0.41}, {"section_5_spread_out"}),
+        ({("similar items", "GLaS", "encoder"): 0.41}, {"section_5_glas"}),
+        ({("similar items", CONSTRAINED, "encoder"): 0.41}, {"section_5_constrained"}),
+        ({("iterations", CONSTRAINED, ""): 61}, {"supplement_4_iterations"}),
+        ({("diagonal", "EDLAE", ""): 0.2}, {"section_4_1_2_diagonal"}),
+        ({("own cosines", "EDLAE", ""): 0.8}, {"corollary_full_emphasis"}),
+        ({("loss in paired errors", "full rank", ""): -1}, {"section_6_suffers"}),
+        ({("training error", "full rank", "tiny λ"): 0.31}, {"section_6_suffers"}),
+    ],
+)
+def test_small_experiments(change, claims):
+    found = popular_checks(NETFLIX, popular(change))
+    assert failing(found) == claims
+    assert {check.data for check in found} == {"other"}, "popular items are not the paper's data"
+    generated = Dataset("demo", "synthetic")
+    assert {check.data for check in popular_checks(generated, popular())} == {"synthetic"}
+
+
 def experiments():
     """Every check of the experiments, of results as they might be in the paper."""
     free = cosines([0.5] * 4, [0.6] * 4)
     return [
         published_sets([NETFLIX], 3),
-        *rank_checks(NETFLIX, left()),
+        *rank_checks(NETFLIX, left(), AT_1000),
+        *rank_checks(MSD, left()),
         *accuracy(),
+        *popular_checks(NETFLIX, popular()),
         *cosine_checks(NETFLIX, cosines([0.05, 0.2, 0.2, 0.2], [0.3] * 4), free),
         *dataset_checks(NETFLIX, PROPERTIES | PRINTED_PROPERTIES, 0),
     ]

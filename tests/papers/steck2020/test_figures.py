@@ -18,7 +18,7 @@ from lindrop.models import tuning
 from lindrop.models.base import Fit, FullRank, LowRank, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
-from lindrop.papers.steck2020.figures import admm, fig1_left
+from lindrop.papers.steck2020.figures import admm, embeddings, fig1_left
 from lindrop.papers.steck2020.figures.admm import Comparison
 from lindrop.papers.steck2020.figures.fig1_center import (
     BALANCED,
@@ -35,6 +35,7 @@ from lindrop.papers.steck2020.figures.fig1_center import (
 )
 from lindrop.papers.steck2020.figures.fig1_left import curves
 from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
+from lindrop.papers.steck2020.spread import penalties, train
 from lindrop.papers.steck2020.tables import table1
 from lindrop.papers.steck2020.tables.table1 import (
     COLUMNS,
@@ -45,7 +46,9 @@ from lindrop.papers.steck2020.tables.table1 import (
 from lindrop.ranking.metrics import METRICS
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import SavedModel
+from lindrop.store.split import write_split
 from support.repository import REPOSITORY
+from support.splits import random_split
 
 PAPER_VALUES = REPOSITORY / "config" / "paper_values"
 PUBLISHED_TABLE = yaml.safe_load((PAPER_VALUES / "steck2020_table1.yaml").read_text())
@@ -264,9 +267,61 @@ def test_curves_end_at_the_full_rank_model_they_tend_to():
         "dropout_l2": "full_dlae",
     }
     assert list(data.loc[~data["converged"], ["curve", "rank"]].iloc[0]) == ["edlae", 10]
+    assert data["paper"].isna().all()
     four = pd.concat([data.assign(dataset=name) for name in "abcd"])
     visible = [axis for axis in fig1_left.draw(four).axes if axis.axison]
     assert [axis.get_title(loc="left") for axis in visible] == list("abcd")
+
+
+def test_the_papers_values_stand_beside_ours_at_the_rank_of_its_table():
+    results = {
+        name: {rank: fabricated(1, rank) for rank in ((100, 1_000) if name in CURVES else (9_000,))}
+        for name in FIGURE_MODELS
+    }
+    data = curves("net", results, Paper.of(PUBLISHED_TABLE, "Netflix"))
+    known = data[data["paper"].notna()].set_index("curve")
+    assert dict(known["paper"]) == {"edlae": 0.394, "dropout_l2": 0.384, "product_l2": 0.369}
+    assert set(known["rank"]) == {1_000}
+    (axis,) = fig1_left.draw(data).axes
+    stars = [line for line in axis.lines if line.get_marker() == "*"]
+    assert sum(len(star.get_xdata()) for star in stars) == 3
+
+
+def test_small_experiments_on_popular_items(tmp_path):
+    file = tmp_path / "split.h5"
+    write_split(file, random_split(), {"format": "synthetic"})
+    found = embeddings.data([str(file)], ["mine"])
+    quantities = set(found["quantity"])
+    assert {"similar items", "own cosines", "diagonal", "iterations", "identity"} <= quantities
+    similar = found[found["quantity"] == "similar items"]
+    assert set(similar["model"]) == {
+        "no penalty",
+        "diag(UV') = 0",
+        "Parseval",
+        "spread-out",
+        "GLaS",
+    }
+    assert similar["value"].between(-1, 1).all()
+    assert (similar["low"] <= similar["high"]).all()
+    left, right = embeddings.draw(found).axes
+    assert left.get_title(loc="left") == "mine, 30 items: penalties"
+    assert len(right.lines) == 2
+
+
+@pytest.mark.parametrize("name", ["Parseval", "spread-out", "GLaS"])
+def test_penalties_have_the_gradients_of_their_values_and_lower_what_they_penalise(name, x):
+    gram = gram_matrix(x)[:12, :12].astype(float)
+    penalty = penalties(gram)[name]
+    rng = np.random.default_rng(0)
+    w, step = rng.normal(size=(2, 12, 3))
+    found, slope = penalty(w)
+    h = 1e-6
+    ahead, behind = penalty(w + h * step)[0], penalty(w - h * step)[0]
+    assert np.vdot(slope, step) == pytest.approx((ahead - behind) / (2 * h), rel=1e-6)
+    start = LowRank(w, rng.normal(size=(12, 3)))
+    light, heavy = (train(gram, 5.0, penalty, weight, start) for weight in (1e-3, 10.0))
+    assert penalty(heavy.encoder)[0] < penalty(light.encoder)[0]
+    assert found >= 0
 
 
 def cosine(a, b):

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 
@@ -47,11 +47,12 @@ class Option:
         if self.kind == "boolean":
             return "" if value in (True, False) else "must be true or false"
         least = self.above if self.minimum is None else self.minimum
-        whole = self.kind == "integer"
-        kind: Any = Integral if whole else Real
+        whole = self.kind == "integer"  # 16.0 counts as whole: a table of trials holds floats
+        kind: Any = Real
         if (
             isinstance(value, kind)
             and math.isfinite(value)
+            and (not whole or float(value).is_integer())
             and (least is None or value >= least)
             and (self.below is None or value < self.below)
         ):

@@ -53,6 +53,7 @@ PAPERS: dict[str, Paper] = {
         "fig1_right": Figure("Figure 1, right", "cosines, unconstrained", checks=False),
         "theorem": Figure("Theorem (Eq. 6)", "sampled dropout", ("seed",), checks=False),
         "admm": Figure("Solvers of Eq. 10", "convergence", checks=False),
+        "embeddings": Figure("Section 5", "penalties on embeddings", checks=False),
     },
     "mianjy2018": {
         "fig1": Figure("Figure 1", "landscape"),

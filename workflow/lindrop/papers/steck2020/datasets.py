@@ -11,6 +11,8 @@ from lindrop.claims.checks import Check, Data, equal
 from lindrop.data.provenance import Facts, check_label, comparable
 
 MILLION = 1e6
+FIGURE_SET = "Netflix"  # the dataset of Figure 1
+OTHER_SETS = "fig1_other_sets"  # the claim about the paper's two other datasets
 
 
 @dataclass(frozen=True)

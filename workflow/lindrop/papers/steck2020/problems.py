@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.dropout.enumeration import outcomes
+from lindrop.dropout.multistart import descents
 from lindrop.models.base import Fit, LowRank, Training
 from lindrop.papers.steck2020.sampling import correlated_sample
 
@@ -47,12 +48,52 @@ class Masked:
         errors = np.sum((self.x - self.inputs @ matrix) ** 2, axis=1)
         return float(np.sum(self.weights(a, b) * errors))
 
-    def minimiser(self, a: float, b: float) -> Matrix:
-        """B^(EDLAE), the minimiser of Eq. 1 times q (Eq. 2), from normal equations by column."""
+    def minimiser(self, a: float, b: float, ridge: float = 0.0) -> Matrix:
+        """B^(EDLAE), the minimiser of Eq. 1 times q (Eq. 2), from normal equations by column.
+
+        `ridge` is the weight of ‖B^(EDLAE)‖² beside the loss.
+        """
         weights, z = self.weights(a, b), self.inputs
         second = np.einsum("si,srj,srk->ijk", weights, z, z, optimize=True)
+        second += ridge * (1 - self.p) ** 2 * np.eye(self.x.shape[1])
         first = np.einsum("si,srj,ri->ij", weights, z, self.x, optimize=True)
         return np.asarray((1 - self.p) * np.linalg.solve(second, first[:, :, None])[:, :, 0].T)
+
+
+def induced_penalty(x: Matrix, p: float, a: float = 1, b: float = 1) -> Vector:
+    """What dropout adds to the loss of a single weight 1 of each feature, over every mask.
+
+    The weight predicts another feature than its own, and the mean loss is divided by ap + bq. No
+    formula of Λ enters.
+    """
+    masked, items = Masked(x, p), x.shape[1]
+    found = []
+    for i in range(items):
+        weight = np.zeros((items, items))
+        weight[i, (i + 1) % items] = 1
+        mean = masked.loss(weight / (1 - p), a, b) / (a * p + b * (1 - p))
+        found.append(mean - np.sum((x - x @ weight) ** 2))
+    return np.array(found)
+
+
+def left_of_diagonal(x: Matrix, p: float, a: float, b: float) -> tuple[Vector, Vector]:
+    """Fractions of the diagonal of B in the squared error and in the penalty, by feature.
+
+    They follow from how the mean loss over every mask, divided by ap + bq, changes with the
+    diagonal entry β of an otherwise empty B: −2fGβ + (f²G + g²Λ)β², with f and g the fractions and
+    Λ that of `induced_penalty`.
+    """
+    masked, scale = Masked(x, p), a * p + b * (1 - p)
+    gram, penalty = np.sum(x**2, axis=0), induced_penalty(x, p)
+    units = np.eye(x.shape[1])
+    plus, none, minus = (
+        np.array([masked.loss(np.outer(unit, sign * unit) / (1 - p), a, b) for unit in units])
+        / scale
+        for sign in (1, 0, -1)
+    )
+    error = (minus - plus) / (4 * gram)
+    curvature = (plus + minus - 2 * none) / 2
+    return error, np.sqrt(np.maximum(curvature - error**2 * gram, 0) / penalty)
 
 
 @dataclass(frozen=True)
@@ -82,6 +123,26 @@ class Quadratic:
     def edlae_slope(self, b: Matrix) -> Matrix:
         """Gradient of Eq. 10 with respect to B = UV'."""
         return off(self.slope(off(b)))
+
+
+def descended(
+    loss: Quadratic, rank: int, starts: int, rng: np.random.Generator, decay: float = 0.0
+) -> LowRank:
+    """Minimiser UV' of Eq. 3 by L-BFGS from random starts, knowing no closed form.
+
+    `decay` is the weight of ‖U‖² + ‖V‖² beside the loss.
+    """
+    items = len(loss.gram)
+
+    def value_and_slope(flat: Vector) -> tuple[float, Vector]:
+        u, v = flat.reshape(2, items, rank)
+        b = u @ v.T
+        slope = loss.slope(b)
+        of_weights = np.stack((slope @ v, slope.T @ u)).ravel() + 2 * decay * flat
+        return loss.value(b) + float(decay * flat @ flat), of_weights
+
+    _, flat = descents(value_and_slope, 2 * items * rank, starts, rng)[0]
+    return LowRank(*flat.reshape(2, items, rank))
 
 
 def steepness(slope: Matrix, model: LowRank, gram: Matrix) -> float:

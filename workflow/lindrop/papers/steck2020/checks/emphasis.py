@@ -1,7 +1,7 @@
 """Steck 2020, Sections 4 and 4.1.1: how much of the diagonal of B the weights a, b leave (E1).
 
 In Eq. 6, the squared error contains the diagonal of B times b/c and the penalty contains it times
-√(ab)/c, with c = ap + bq.
+√(ab)/c, with c = ap + bq. Both fractions are measured here from the loss over every mask.
 """
 
 from itertools import product
@@ -9,7 +9,15 @@ from itertools import product
 import numpy as np
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.claims.checks import CORRECTED, Check, at_least, at_most, equal, relative_distance
+from lindrop.claims.checks import (
+    CORRECTED,
+    EXTENSION,
+    Check,
+    at_least,
+    at_most,
+    equal,
+    relative_distance,
+)
 from lindrop.models.full_rank import emphasised_matrix
 from lindrop.papers.steck2020.checks.full_rank import regressions
 from lindrop.papers.steck2020.problems import (
@@ -18,29 +26,36 @@ from lindrop.papers.steck2020.problems import (
     Masked,
     enumerable,
     equation_6,
+    induced_penalty,
+    left_of_diagonal,
     noise,
     off,
+    ratio,
 )
 
 P = 0.33
 FULL = 1e-9  # the smallest b, at a = 1
 LIMIT = 1e-6  # tolerance at that b, where linear systems are badly conditioned
 
-GRID = np.linspace(0.01, 0.99, 99)  # values of p, and of b at a = 1
-FALLING = np.array([1, *GRID[::-1], 1e-6])  # values of b at a = 1
-LEFT = 1e-3  # largest factor that counts as vanished, at the smallest b
+DROPOUTS = 0.1, 0.3, 0.5, 0.8
+WEIGHTS = (1.0, 0.8), (1.0, 0.5), (2.0, 0.05)  # (a, b) of Eq. 1, a > b
+FALLING = 1.0, 0.8, 0.5, 0.2, 0.05, 1e-3, 1e-6  # values of b at a = 1
+SMALL = 1e-4, 1e-6  # values of b at which proportions are compared
+NEARLY = 1e-3  # relative error of a proportion at these b, and largest fraction that has vanished
+SEEN = 0.1  # least change of a fraction with p that counts
 
 
 def checks(seed: int) -> list[Check]:
-    """Checks of both factors for all p and b, and of the limit b → 0 in Eq. 6."""
+    """Checks of both fractions for several p and b, and of the limit b → 0 in Eq. 6."""
     x = enumerable(np.random.default_rng(seed))
     return [
         _undetermined(x),
-        *_fractions(),
+        *_proportions(x),
         _equation_7(x),
         *_vanishing_diagonal(x),
-        *_shares(),
-        *_any_degree(),
+        *_fractions(x),
+        *_any_degree(x),
+        *_decoupled(x),
     ]
 
 
@@ -56,17 +71,24 @@ def _undetermined(x: Matrix) -> Check:
     return equal("section_4_1_1_undetermined", what, free / ITEMS, 1, 0)
 
 
-def _fractions() -> list[Check]:
-    def shares(b: float) -> tuple[float, float]:
-        """Factors of the diagonal in the squared error and in the penalty of Eq. 6, for a = 1."""
-        mean = P + b * (1 - P)
-        return b / mean, np.sqrt(b) / mean
-
-    claim, what = "section_4_1_1_fractions", "b from 1e-9 to 1e-11: factor of what is left in the"
-    (squared, penalty), (less_squared, less_penalty) = shares(FULL), shares(FULL / 100)
+def _proportions(x: Matrix) -> list[Check]:
+    claim, what = "section_4_1_1_fractions", "every mask, b from 1e-4 to 1e-6: what is left in the"
+    (squared, penalty), (less_squared, less_penalty) = (left_of_diagonal(x, P, 1, b) for b in SMALL)
     return [
-        equal(claim, f"{what} squared error", less_squared / squared, 1 / 100, LIMIT),
-        equal(claim, f"{what} penalty", less_penalty / penalty, 1 / 10, LIMIT),
+        equal(
+            claim,
+            f"{what} squared error, times 100, over what was",
+            _far(100 * less_squared / squared),
+            1,
+            NEARLY,
+        ),
+        equal(
+            claim,
+            f"{what} penalty, times 10, over what was",
+            _far(10 * less_penalty / penalty),
+            1,
+            NEARLY,
+        ),
     ]
 
 
@@ -85,6 +107,7 @@ def _vanishing_diagonal(x: Matrix) -> list[Check]:
     closed = np.diag(emphasised_matrix(x.T @ x, P, 0.0, 1.0, FULL))
     single = float(Masked(np.ones((1, 1)), P).minimiser(1, FULL)[0, 0])
     limit = limit_of_diagonal(x)
+    held = np.abs(np.diag(Masked(x, P).minimiser(1, FULL, ridge=1.0))).max()
     what = f"p = {P}, b = 1e-9: "
     return [
         equal("e1", f"{what}smallest diagonal entry, every mask", enumerated.min(), 0, 1e-3),
@@ -106,6 +129,14 @@ def _vanishing_diagonal(x: Matrix) -> list[Check]:
             CORRECTED,
         ),
         equal("e1", f"{what}the only entry for X = 1", single, 1 - P, LIMIT, CORRECTED),
+        equal(
+            "e1",
+            f"{what}largest diagonal entry with ‖B‖² beside the loss",
+            held,
+            0,
+            LIMIT,
+            CORRECTED,
+        ),
     ]
 
 
@@ -118,44 +149,73 @@ def limit_of_diagonal(x: Matrix) -> Vector:
 
 def _far(ratios: Vector) -> float:
     """The ratio that is farthest from 1."""
-    return float(ratios[np.argmax(np.abs(ratios - 1))])
+    return float(ratios.flat[np.argmax(np.abs(ratios - 1))])
 
 
-def _shares() -> list[Check]:
-    """Checks that both factors of the diagonal are at most 1.
+def _fractions(x: Matrix) -> list[Check]:
+    """Checks of b/(ap + bq) and √(ab)/(ap + bq), which in the penalty can be more than 1.
 
-    The factor in the penalty is at most 1 only if p ≥ √b/(√a + √b), which the paper overlooks.
+    It is more than 1 if p < √b/(√a + √b).
     """
-    p, b = np.meshgrid(GRID, GRID)
-    mean, least = p + b * (1 - p), np.sqrt(b) / (1 + np.sqrt(b))
-    squared, penalty = b / mean, np.sqrt(b) / mean
-    much, little = penalty[p >= least].max(), penalty[p < least].min()
-    claim, share = "section_4_fractions", "share of the diagonal left in"
-    more = f"smallest {share} the penalty over that in the squared error"
-    smallest = (penalty / squared).min()
+    errors, penalties, over = [], [], []
+    much: list[Vector] = []
+    little: list[Vector] = []
+    for p, (a, b) in product(DROPOUTS, WEIGHTS):
+        squared, penalty = left_of_diagonal(x, p, a, b)
+        scale = a * p + b * (1 - p)
+        errors.append(np.abs(squared - b / scale).max())
+        penalties.append(np.abs(penalty - np.sqrt(a * b) / scale).max())
+        over.append((penalty / squared).min())
+        (much if p < np.sqrt(b) / (np.sqrt(a) + np.sqrt(b)) else little).append(penalty)
+    claim, left = "section_4_fractions", "every mask: fraction of the diagonal left in the"
+    more = "every mask, a > b: smallest fraction left in the penalty over that in the squared error"
+    below = f"{left} penalty, p below √b/(√a + √b), the smallest"
+    above = f"{left} penalty, at a larger p, the largest"
     return [
-        at_most(claim, f"largest {share} the squared error", squared.max(), 1),
-        at_most(claim, f"largest {share} the penalty", penalty.max(), 1),
-        at_most(
-            claim,
-            f"largest {share} the penalty where p ≥ √b/(√a + √b)",
-            much,
-            1,
-            EXACT,
-            CORRECTED,
-        ),
-        at_least(claim, f"smallest {share} the penalty at a smaller p", little, 1, 0, CORRECTED),
-        at_least("section_4_more", more, smallest, 1),
+        equal(claim, f"{left} squared error, less b/(ap + bq)", max(errors), 0, EXACT),
+        equal(claim, f"{left} penalty, less √(ab)/(ap + bq)", max(penalties), 0, EXACT),
+        at_least(claim, below, np.min(much), 1, 0, EXTENSION),
+        at_most(claim, above, np.max(little), 1, 0, EXTENSION),
+        at_least("section_4_more", more, min(over), 1),
     ]
 
 
-def _any_degree() -> list[Check]:
-    p = GRID[:, None]
-    shares = FALLING / (p + FALLING * (1 - p))
+def _any_degree(x: Matrix) -> list[Check]:
+    shares = np.array(
+        [[left_of_diagonal(x, p, 1, b)[0] for b in FALLING] for p in DROPOUTS]
+    )  # p × b × features
     rise, last = np.diff(shares, axis=1).max(), shares[:, -1].max()
-    claim, share = "section_4_any_degree", "share of the diagonal left in the squared error"
+    claim, share = "section_4_any_degree", "fraction of the diagonal left in the squared error"
     return [
-        equal(claim, f"smallest {share} at b = a", shares[:, 0].min(), 1, EXACT),
-        at_most(claim, f"largest rise of the {share} as b falls to 0", rise, 0),
-        equal(claim, f"largest {share} at b = 1e-6 a", last, 0, LEFT),
+        equal(
+            claim, f"every mask: {share} at b = a, farthest from 1", _far(shares[:, 0]), 1, EXACT
+        ),
+        at_most(claim, f"every mask: largest rise of the {share} as b falls to 0", rise, 0),
+        equal(claim, f"every mask: largest {share} at b = 1e-6 a", last, 0, NEARLY),
+    ]
+
+
+def _decoupled(x: Matrix) -> list[Check]:
+    """Checks of what p and what a and b control: penalty off the diagonal, and diagonal.
+
+    Between the two ends b = a and b = 0, what is left of the diagonal depends on p, too.
+    """
+    strengths = [
+        relative_distance(induced_penalty(x, p, a, b), ratio(p) * np.sum(x**2, axis=0))
+        for p, (a, b) in product(DROPOUTS, (*WEIGHTS, (1.0, 1.0), (1.0, 0.0)))
+    ]
+    ends = {b: np.array([left_of_diagonal(x, p, 1, b)[0] for p in DROPOUTS]) for b in (1, 0, 0.5)}
+    claim, of = "section_4_decoupled", "every mask, several p:"
+    left = f"{of} fraction of the diagonal left in the squared error"
+    return [
+        equal(
+            claim,
+            f"{of} relative distance to (p/q) diag(X'X) of the penalty off the diagonal, any a, b",
+            max(strengths),
+            0,
+            EXACT,
+        ),
+        equal(claim, f"{left} at b = a, farthest from 1", _far(ends[1]), 1, EXACT),
+        equal(claim, f"{left} at b = 0, the largest", np.abs(ends[0]).max(), 0, EXACT),
+        at_least(claim, f"{left} at b = a/2, range over p", np.ptp(ends[0.5]), SEEN, 0, EXTENSION),
     ]

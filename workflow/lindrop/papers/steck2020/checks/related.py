@@ -1,0 +1,84 @@
+"""Steck 2020, Section 5: how many constraints diag(UV') = 0 and other penalties have."""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from lindrop.base.arrays import Matrix
+from lindrop.claims.checks import EXTENSION, Check, at_least, equal
+from lindrop.papers.steck2020.problems import EXACT, fitted
+from lindrop.papers.steck2020.spread import parseval, penalties
+
+FEATURES, RANK = (8, 16), 4
+STEP = 0.1  # change of an embedding; two that change together show whether a penalty couples them
+COUPLED = 1e-9  # least change that is no rounding error, relative
+
+
+def checks(seed: int) -> list[Check]:
+    """Checks of how the numbers of constraints grow with the number of features."""
+    rng = np.random.default_rng(seed)
+    claim, grows = "section_5_constraints", "power of the number of features with which grow the"
+    counts: dict[str, list[int]] = {}
+    own = []
+    for features in FEATURES:
+        x = fitted(rng, items=features)
+        u, v = rng.normal(size=(2, features, RANK))
+        own.append(_constraints(u, v))
+        for name, penalty in penalties(x.T @ x).items():
+            counts.setdefault(name, []).append(
+                _pairs(lambda w, of=penalty: of(w)[0], u)  # type: ignore[misc]
+            )
+    ratio = np.log(FEATURES[1] / FEATURES[0])
+    return [
+        equal(claim, f"{grows} constraints of Eq. 11", _power(own, ratio), 1, EXACT),
+        *(
+            at_least(claim, f"{grows} pairs that {name} couples", _power(found, ratio), 2)
+            for name, found in counts.items()
+        ),
+        equal(
+            claim,
+            "Parseval penalty of rows less that of columns, random W, less rows − columns",
+            _rows_less_columns(rng.normal(size=(FEATURES[1], RANK))),
+            0,
+            EXACT,
+            EXTENSION,
+        ),
+    ]
+
+
+def _power(counts: list[int], ratio: float) -> float:
+    return float(np.log(counts[1] / counts[0]) / ratio)
+
+
+def _constraints(u: Matrix, v: Matrix) -> int:
+    """Number of entries of UV' that are constrained and that a change of one U_i alone moves."""
+    moved = 0
+    for i in range(len(u)):
+        other = u.copy()
+        other[i] += STEP
+        change = np.abs(np.diag(other @ v.T) - np.diag(u @ v.T))
+        moved += int(np.count_nonzero(change > COUPLED))
+    return moved
+
+
+def _pairs(value: Callable[[Matrix], float], w: Matrix) -> int:
+    """Number of pairs of rows whose changes do not just add up in a penalty."""
+    base = value(w)
+
+    def moved(*rows: int) -> float:
+        other = w.copy()
+        other[list(rows)] += STEP
+        return value(other) - base
+
+    alone = [moved(i) for i in range(len(w))]
+    return sum(
+        abs(moved(i, j) - alone[i] - alone[j]) > COUPLED * abs(base)
+        for i, j in combinations(range(len(w)), 2)
+    )
+
+
+def _rows_less_columns(w: Matrix) -> float:
+    rows, columns = w.shape
+    of_rows = np.sum((w @ w.T - np.eye(rows)) ** 2)
+    return float(of_rows - columns * parseval(w)[0] - (rows - columns))
