@@ -222,7 +222,7 @@ def test_the_tables_of_a_paper(tmp_path):
         ({"accusation": {"quote": "q"}}, "claims.lemma_1.accusation: 'charitable' is a required"),
         ({"accusation": "all of it"}, "claims.lemma_1.accusation: 'all of it' does not match"),
         ({"of_erratum": {"kind": "slip"}}, "errata.E1.kind: 'slip' is not one of"),
-        ({"of_erratum": {"kind": "misprint"}}, "errata.E1: only an error says why its charitable"),
+        ({"of_erratum": {"kind": "misprint"}}, "errata.E1: an error, and only an error, says"),
     ],
 )
 def test_claims_that_do_not_follow_the_schema_are_refused(tmp_path, changes, message):

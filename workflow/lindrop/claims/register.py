@@ -54,8 +54,8 @@ class Erratum:
     where: str
     printed: str
     holds: str
-    quote: str = ""
-    charitable: str = ""
+    quote: str
+    charitable: str
     line: int | None = None
     fails: str = ""
     checks: tuple[str, ...] = ()
@@ -113,10 +113,10 @@ def read_paper(file: Path, schema: Mapping[str, Any]) -> Paper:
 
 
 def _erratum(file: Path, id: str, entry: Mapping[str, Any]) -> Erratum:
-    if entry["kind"] != "error" and "fails" in entry:
+    if (entry["kind"] == "error") != ("fails" in entry):
         raise UserError(
-            f"{file}: errata.{id}: only an error says why its charitable reading fails, not "
-            f"the kind {entry['kind']}"
+            f"{file}: errata.{id}: an error, and only an error, says why its charitable reading "
+            f"fails; its kind is {entry['kind']}"
         )
     return Erratum(file.stem, id, **_tuples(entry))
 
