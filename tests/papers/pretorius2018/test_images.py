@@ -41,7 +41,7 @@ from lindrop.store.training_run import read_run, resumed, write_run
 from support import processes
 from support.repository import REPOSITORY
 
-SMALL = {"hidden": 24, "rate": 0.9, "epochs": 2500, "every": 25, "noise": 1.0, "decay": 0.0045}
+SMALL = {"hidden": 24, "rate": 0.9, "epochs": 2500, "every": 25, "noise": 1.0, "decay": 0.002}
 LINEAR = {"hidden": 64, "rate": 0.02, "epochs": 8000, "variance": 0.05, "decay": 0.05}
 
 
@@ -155,7 +155,7 @@ def test_the_networks_of_an_activation():
     nets = {kind: network("relu", kind, SMALL | {"noise": 2.0}, 1) for kind in kinds(2.0)}
     assert {kind: (net.noise, net.decay) for kind, net in nets.items()} == {
         "ae": (0, 0),
-        "wdae": (0, 0.0045),
+        "wdae": (0, 0.002),
         "dae": (2, 0),
         "dae_variance": (2**0.5, 0),
     }

@@ -12,7 +12,7 @@ import numpy as np
 
 from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import CHARITABLE, PRINTED, STANDARD_ERRORS, Check, Form, equal
-from lindrop.dropout.dynamics.loss import loss
+from lindrop.dropout.dynamics.loss import expected_loss, loss
 from lindrop.papers.pretorius2018 import as_printed
 
 LOSS = "section_a_loss"
@@ -96,13 +96,15 @@ def _sampled(net: Net, rng: np.random.Generator) -> Iterator[Check]:
 
 
 def _formulas(net: Net) -> list[tuple[str, float, Form]]:
-    """E[L] as Section A prints it, in both readings of where the factor 1/2N ends."""
+    """E[L] as Section A prints it, in both readings of where 1/2N ends, and as it is used here."""
+    bare, bracketed = (
+        as_printed.expected_loss(*net, DEVIATION**2, bracketed=whole) for whole in (False, True)
+    )
+    used = expected_loss(*net, DEVIATION**2)
     return [
-        (what, as_printed.expected_loss(*net, DEVIATION**2, bracketed=form == CHARITABLE), form)
-        for what, form in (
-            ("E[L] = (1/2N) Σ SE(x_i) + N s² tr(W₂W₁W₁'W₂')", PRINTED),
-            ("E[L] = (1/2N) [Σ SE(x_i) + N s² tr(W₂W₁W₁'W₂')]", CHARITABLE),
-        )
+        ("E[L] = (1/2N) Σ SE(x_i) + N s² tr(W₂W₁W₁'W₂')", bare, PRINTED),
+        ("E[L] = (1/2N) [Σ SE(x_i) + N s² tr(W₂W₁W₁'W₂')]", bracketed, CHARITABLE),
+        ("E[L] = (1/2N) Σ SE(x_i) + (s²/2) tr(W₂W₁W₁'W₂')", used, CHARITABLE),
     ]
 
 

@@ -90,10 +90,13 @@ def _largest(loss: Loss, mode: Mode, w: float) -> float:
 
 
 def _hessians(rng: np.random.Generator) -> Iterator[Check]:
-    errors, roots, updates = [], [], []
+    errors, roots, updates, used = [], [], [], []
     for mode in (Mode(LAM, eps=eps) for eps in NOISES):
         w1, w2 = rng.uniform(-2, 2, 2)
         errors.append(noisy_hessian(mode, w1, w2) - differences(noisy_loss, mode, w1, w2))
+        wdae = Mode(LAM, decay=mode.eps)
+        used.append(hessian(mode, w1, w2) - differences(noisy_loss, mode, w1, w2))
+        used.append(hessian(wdae, w1, w2) - differences(decaying_loss, wdae, w1, w2))
         (a, b), _ = matrix = noisy_hessian(mode, w1, w1)
         roots.append(np.sort([a - b, a + b]) - np.linalg.eigvalsh(matrix))
         slope = np.imag(noisy_loss(mode, np.array(w1 + STEP * 1j), np.array(w1))) / STEP
@@ -101,6 +104,8 @@ def _hessians(rng: np.random.Generator) -> Iterator[Check]:
         updates.append(newton - slope / (a + b))
     what = "entries of τH less second differences of the loss: largest error"
     yield equal("section_d_hessian", what, np.abs(errors).max(), 0, ROUNDING)
+    what = "entries of τH of a DAE and a WDAE as computed in figures, less these: largest error"
+    yield equal("section_d_hessian", what, np.abs(used).max(), 0, ROUNDING)
     what = "a ± b less the eigenvalues of τH where w₁ = w₂: largest error"
     yield equal("section_d_eigenvalues", what, np.abs(roots).max(), 0, ROUNDING)
     what = "Newton's step of both weights where w₁ = w₂, less (∂ℓ/∂w)/λ_H: largest error"
