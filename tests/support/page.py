@@ -9,7 +9,7 @@ import yaml
 from matplotlib import pyplot as plt
 
 from lindrop.claims.check_files import write_checks
-from lindrop.claims.checks import CORRECTED, at_most, equal
+from lindrop.claims.checks import CORRECTED, COUNTEREXAMPLE, at_least, at_most, equal
 from support.repository import REPOSITORY
 
 TEMPLATES = REPOSITORY / "workflow" / "lindrop" / "templates"
@@ -21,6 +21,8 @@ CHECKS = {
         equal("theorem_2", "gap as printed", 0.25),
         equal("theorem_2", "gap as corrected", 0.0, form=CORRECTED),
         at_most("theorem_10", "ratio to the bound", 3.0, 1.0),
+        at_most("theorem_10", "ratio to the bound, wider", 4.0, 1.0),
+        at_least("theorem_10", "ratio of one matrix", 3.0, 2.0, form=COUNTEREXAMPLE),
     ],
     "steck2020": [
         at_most("rows", NASTY, 0.3, 0.4, data="other"),
@@ -34,7 +36,16 @@ CLAIMS = {  # says, checks, and what else a claim has
             "The bound is tight.",
             {"accusation": "E7", "our_copy": "reads r for ρ.", "instead": "It is half as large."},
         ),
-        "theorem_10": ("Noise has a rank.", {}),
+        "theorem_10": (
+            "Noise has a rank.",
+            {
+                "accusation": {
+                    "quote": "has a rank",
+                    "charitable": "Some has.",
+                    "fails": "None has.",
+                }
+            },
+        ),
     },
     "steck2020": {
         "rows": (f"Row 5 wins. {NASTY}", {"tables": ["steck2020_table1"]}),
