@@ -12,9 +12,10 @@ from lindrop.base.stopwatch import Cost
 from lindrop.claims.checks import CORRECTED, EXTENSION, PRINTED
 from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.data.split import Counts, Protocol
-from lindrop.models import tuning
+from lindrop.models import closed_form, tuning
 from lindrop.models.base import dropout_penalty
-from lindrop.papers.steck2020.checks import admm, full_rank, layers, theorem
+from lindrop.papers.steck2020.checks import admm, emphasis, full_rank, layers, theorem
+from lindrop.papers.steck2020.checks import penalties as penalties_of_dropout
 from lindrop.papers.steck2020.datasets import (
     Dataset,
     dataset_checks,
@@ -132,6 +133,51 @@ def test_a_wrong_recursion_and_an_unfinished_solver_are_seen(monkeypatch):
     for claim in ("e3", "e4"):
         corrected = [c for c in of(claim, admm.checks(1)) if c.form == CORRECTED]
         assert not all(check.holds for check in corrected)
+
+
+def other_vectors(right):
+    """Eigenvectors of another problem, which span the whole space at full rank alone."""
+
+    def spectrum(gram, penalty, rank, seed):
+        values, vectors = right(gram, penalty, rank, seed)
+        return values, np.linalg.qr(np.random.default_rng(0).normal(size=vectors.shape))[0]
+
+    return spectrum
+
+
+def unscaled(right):
+    return lambda x, p, a, b: tuple(part * (a * p + b * (1 - p)) for part in right(x, p, a, b))
+
+
+def with_p(right):
+    return lambda x, p: (1 - p) * right(x, p)
+
+
+def centred(right):
+    return lambda x, p: right(x - x.mean(axis=0), p)
+
+
+MUTANTS = {
+    "another eigenproblem": (full_rank, closed_form, "regularised_spectrum", other_vectors),
+    "fractions without 1/(ap + bq)": (emphasis, emphasis, "left_of_diagonal", unscaled),
+    "p for p/q": (penalties_of_dropout, penalties_of_dropout, "induced_penalty", with_p),
+    "centred moments": (penalties_of_dropout, penalties_of_dropout, "induced_penalty", centred),
+}
+CATCH = {
+    "another eigenproblem": {"footnote_2"},
+    "fractions without 1/(ap + bq)": {"section_4_fractions", "section_4_decoupled"},
+    "p for p/q": {"section_3_2_standardised", "section_3_2_strength"},
+    "centred moments": {"section_3_2_moments"},
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_wrong_formula_fails_its_claims(monkeypatch, mutant):
+    checked, module, name, change = MUTANTS[mutant]
+    before = {check.claim for check in checked.checks(1) if not check.holds}
+    monkeypatch.setattr(module, name, change(getattr(module, name)))
+    after = {check.claim for check in checked.checks(1) if not check.holds}
+    assert after - before == CATCH[mutant]
 
 
 @pytest.mark.parametrize("change", ["twice U", "γ of the other sign", "Ω in the U-step"])
