@@ -96,7 +96,9 @@ def epoch_sums(
     kept, (w1, w2) = x.shape[1], weights
     first, last, gram = np.ascontiguousarray(w1[:, :kept].T), w2[:kept], w2.T @ w2
     sums = Sums(kept, len(w1))
-    root = deviation * np.linalg.cholesky((w1 @ w1.T).astype(float)).T.astype(np.float32)
+    if deviation:
+        values, turn, _ = spectrum_of(w1)
+        root = (deviation * np.sqrt(values)[:, None] * turn.T).astype(np.float32)
     for start in range(0, len(x), ROWS):
         seen = x[start : start + ROWS]
         hidden = seen @ first
@@ -128,7 +130,7 @@ def gradient_of(
     slope1[:, :kept] += sums.bx
     slope2[:kept] -= sums.xh
     if deviation:
-        inverse = np.linalg.inv((w1 @ w1.T).astype(float))
+        *_, inverse = spectrum_of(w1)
         slope1 += (sums.bu @ inverse).astype(np.float32) @ w1
         values, vectors = np.linalg.eigh(sums.bb.astype(float))
         root = (vectors * np.sqrt(values.clip(0))).astype(np.float32)
@@ -136,6 +138,14 @@ def gradient_of(
         rest -= ((rest @ w1.T) @ inverse).astype(np.float32) @ w1
         slope1 += deviation * rest
     return Weights(slope1, slope2)
+
+
+def spectrum_of(w1: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+    """Eigenvalues and eigenvectors of W₁W₁', and its pseudo-inverse; weights may have vanished."""
+    values, vectors = np.linalg.eigh(w1.astype(float) @ w1.T.astype(float))
+    large = values > 1e-10 * values[-1]
+    inverse = (vectors[:, large] / values[large]) @ vectors[:, large].T
+    return np.where(large, values, 0), vectors, inverse
 
 
 def images_of(folder: Path) -> Iterator[tuple[str, Matrix]]:
