@@ -4,10 +4,11 @@
 
 For each module of FORMULAS, PER_MODULE places (3 if not given) are drawn at random where a sign, a
 factor, a term or a transposition can be changed. In a copy of the library with that one change, all
-check modules that depend on it are run: those in papers/<paper>/checks, which need no dataset. The
-mutant is caught if a check that held fails, or the reverse; a mutant that raises an error before
-any check is made says nothing about the checks, so another one is drawn. Replaces
-benchmarks/results/mutants.csv, keeping the column `explanation` of mutants that survived before.
+check modules that depend on it are run: those in papers/<paper>/checks, which need no dataset, and,
+if none of their checks notices, the FIGURES. The mutant is caught if a check that held fails, or the
+reverse; a mutant that raises an error before any check is made says nothing about the checks, so
+another one is drawn. Replaces benchmarks/results/mutants.csv, keeping the column `explanation` of
+mutants that survived before.
 """
 
 import ast
@@ -25,7 +26,7 @@ from pathlib import Path
 import pandas as pd
 
 from lindrop.base.digest import reachable
-from lindrop.papers.catalogue import PAPERS, check_modules, module_name
+from lindrop.papers.catalogue import PAPERS, check_modules, module_name, module_of
 
 WORKFLOW = Path(__file__).resolve().parents[1] / "workflow"
 LIBRARY = WORKFLOW / "lindrop"
@@ -38,14 +39,23 @@ FORMULAS = [
     *(LIBRARY / "dropout" / "autoencoders").glob("[a-z]*.py"),
     *(LIBRARY / "dropout" / "dynamics").glob("[a-z]*.py"),
 ]
+FIGURES = [  # those that need no dataset and little time
+    ("mianjy2018", "fig1"),
+    *(("pretorius2018", name) for name in ("dynamics", "dae_vs_wdae", "rates", "weight_norms")),
+]
 RUN = """
-import importlib, json, sys
+import importlib, inspect, json, sys
 sys.path.insert(0, sys.argv[1])
 found = []
 for name in sys.argv[2:]:
     module = importlib.import_module(name)
-    paper = name.split(".")[2]
-    found += [(paper, c.claim, c.what, c.form, c.holds) for c in module.checks(1)]
+    paper, kind = name.split(".")[2:4]
+    if kind == "figures":
+        wanted = inspect.signature(module.data).parameters
+        checks = module.checks(module.data(**({"seed": 1} if wanted else {})))
+    else:
+        checks = module.checks(1)
+    found += [(paper, c.claim, c.what, c.form, c.holds) for c in checks]
 print(json.dumps(found))
 """
 
@@ -153,13 +163,19 @@ def main(per_module: int = 3) -> None:
         for paper in PAPERS
         for module in check_modules(paper)
     }
+    of_figures = {
+        module_name(module_of(paper, name)): reachable([module_of(paper, name)], WORKFLOW)
+        for paper, name in FIGURES
+    }
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder) / "workflow"
         shutil.copytree(WORKFLOW, copied)
         for file in sorted(FORMULAS):
             modules = [name for name, files in depending.items() if file in files]
-            sound = outcomes(copied, modules) if modules else None
-            if not sound:
+            figures = [name for name, files in of_figures.items() if file in files]
+            stages = [stage for stage in (modules, figures) if stage]
+            sound = [outcomes(copied, stage) or {} for stage in stages]
+            if not any(sound):
                 continue
             made, drawn = 0, mutants(file)
             rng.shuffle(drawn)
@@ -168,13 +184,22 @@ def main(per_module: int = 3) -> None:
                 if made == per_module:
                     break
                 target.write_text(mutant.pop("code"), encoding="utf-8")
-                found = outcomes(copied, modules)
-                if found is None:
+                flipped, made_by_all = [], False
+                for stage, held in zip(stages, sound, strict=True):
+                    found = outcomes(copied, stage)
+                    made_by_all = found is not None
+                    flipped = [check for check in held if (found or {}).get(check) != held[check]]
+                    if flipped:
+                        break
+                if not made_by_all:
                     continue
                 made += 1
-                flipped = [check for check in sound if found.get(check) != sound[check]]
                 row = {"file": file.relative_to(LIBRARY).as_posix(), **mutant}
-                row |= {"caught": bool(flipped), "flipped": len(flipped), "checks": len(sound)}
+                row |= {
+                    "caught": bool(flipped),
+                    "flipped": len(flipped),
+                    "checks": sum(map(len, sound)),
+                }
                 row["by"] = "/".join(flipped[0][:2]) if flipped else ""
                 row["explanation"] = "" if flipped else said.get(tuple(row[k] for k in key), "")
                 rows.append(row)
