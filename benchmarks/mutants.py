@@ -5,7 +5,7 @@
 For each module of FORMULAS, PER_MODULE places (3 if not given) are drawn at random where a sign, a
 factor, a term or a transposition can be changed. In a copy of the library with that one change, all
 check modules that depend on it are run: those in papers/<paper>/checks, which need no dataset, and,
-if none of their checks notices, the FIGURES. The mutant is caught if a check that held fails, or the
+if none of their checks notices, the FIGURES. The mutant is caught if a check that held fails or the
 reverse; a mutant that raises an error before any check is made says nothing about the checks, so
 another one is drawn. Replaces benchmarks/results/mutants.csv, keeping the column `explanation` of
 mutants that survived before.
