@@ -17,6 +17,7 @@ from lindrop.claims.assess import assess
 from lindrop.claims.checks import Check
 from lindrop.claims.register import read_papers
 from lindrop.claims.tables import number
+from lindrop.claims.verdicts import Verdict
 from lindrop.papers.catalogue import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,9 +46,11 @@ def main(results: Path) -> None:
     schema = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
     files = sorted(results.glob("experiments/*/*.json"))
     papers = [assess(paper, files) for paper in read_papers(claims, schema)]
-    tables = {
-        erratum.entry.id: table(erratum.checks) for paper in papers for erratum in paper.errata
-    }
+    errata = [erratum for paper in papers for erratum in paper.errata]
+    for erratum in errata:
+        if erratum.verdict is Verdict.NOT_RUN:
+            sys.exit(f"{results} lacks checks of {erratum.entry.id}: run the default target first")
+    tables = {erratum.entry.id: table(erratum.checks) for erratum in errata}
     text = PAGE.read_text(encoding="utf-8")
     filled = EVIDENCE.sub(lambda found: f"{found[1]}\n\n{tables[found[2]]}\n", text)
     PAGE.write_text(filled, encoding="utf-8")
