@@ -27,6 +27,7 @@ from lindrop.data import web
 from lindrop.data.fetch import Expected, fetch
 
 SEEDS, CHUNK = 480, 40
+FOUND = [1795102549210]  # a wrong length of a chunk left wrong bytes, to which others were added
 SECONDS = float(os.environ.get("LINDROP_FUZZ_SECONDS", 0))
 ONE_SEED = os.environ.get("LINDROP_FUZZ_SEED")
 PATIENCE = 90  # seconds after which a download counts as hanging
@@ -577,6 +578,11 @@ def test_new_seeds_for_a_while(tmp_path, capsys):
         seed += 1
     with capsys.disabled():
         print(f"\n{dict(sorted(counts.items()))}")
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_seeds_that_once_failed(seed, tmp_path):
+    attempt(seed, tmp_path, Counter())
 
 
 @pytest.mark.skipif(not ONE_SEED, reason="set LINDROP_FUZZ_SEED")

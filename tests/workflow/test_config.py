@@ -504,6 +504,12 @@ def test_a_very_long_unknown_key_is_refused_in_a_short_line(schema):
     assert len(str(refused.value)) < 500
 
 
+def test_a_very_long_path_is_refused_in_a_short_line(schema):
+    with pytest.raises(UserError, match="File name too long") as refused:
+        checked(one() | {"data_dir": "9" * 5000}, schema)
+    assert len(str(refused.value)) < 500
+
+
 def test_downloads_whose_names_differ_in_case_alone_are_refused(schema):
     """They would be one file on a Mac."""
     source = {"format": "csv", "url": "https://a.org/t.csv"}

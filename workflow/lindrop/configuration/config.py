@@ -273,7 +273,8 @@ def _checked_path(key: str, path: str, kind: str) -> str:
         # a pipe or a device would be read without an end
         exists = found.is_dir() or (kind == "file" and found.is_file())
     except (OSError, RuntimeError, ValueError) as error:
-        raise mistake(key, path, f"the path of an existing {kind} ({error})") from error
+        reason = getattr(error, "strerror", None) or error  # without the path, which may be long
+        raise mistake(key, path, f"the path of an existing {kind} ({reason})") from error
     if not exists:
         where = found.absolute()
         raise mistake(key, path, f"the path of an existing {kind} (looked for {where})")

@@ -219,12 +219,17 @@ def _receive(answer: Answer, part: Partial, expected: Expected) -> None:
     progress = Progress(f"downloading {part.destination.name}", total)
     progress.resume_at(answer.start)
     with part.path.open("ab") as file:
-        for block in answer.blocks():
-            if total is not None and progress.done + len(block) > total:
-                part.discard()
-                raise PassingError(f"the server sent more than {total:,} bytes")
-            file.write(block)
-            progress.advance(len(block))
+        try:
+            for block in answer.blocks():
+                if total is not None and progress.done + len(block) > total:
+                    part.discard()
+                    raise PassingError(f"the server sent more than {total:,} bytes")
+                file.write(block)
+                progress.advance(len(block))
+        except PassingError:
+            if answer.chunked:  # a wrong length of one chunk moves all that follows it
+                file.truncate(answer.start)
+            raise
     logger.info("%s", progress)
     if total is not None and progress.done != total:
         raise PassingError(f"the connection ended after {progress.done:,} of {total:,} bytes")

@@ -72,9 +72,14 @@ class Answer:
     validator: Validator | None
 
     @property
+    def chunked(self) -> bool:
+        """Whether the body comes in chunks, each with its length before it."""
+        return _is_chunked(self.response)
+
+    @property
     def marked_end(self) -> bool:
         """Whether a cut transfer is noticed; a body that ends with the connection may be cut."""
-        return self.end is not None or _is_chunked(self.response)
+        return self.end is not None or self.chunked
 
     def blocks(self) -> Iterator[bytes]:
         """The body in blocks; PassingError if it is cut or comes too slowly."""
