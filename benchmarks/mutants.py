@@ -1,14 +1,15 @@
 """Change one formula of the library at a time, and see whether a check of the claims notices.
 
-    PYTHONPATH=workflow python benchmarks/mutants.py [PER_MODULE]
+    PYTHONPATH=workflow python benchmarks/mutants.py [MODULE ...]
 
-For each module of FORMULAS, PER_MODULE places (3 if not given) are drawn at random where a sign, a
-factor, a term or a transposition can be changed. In a copy of the library with that one change, all
-check modules that depend on it are run: those in papers/<paper>/checks, which need no dataset, and,
-if none of their checks notices, the FIGURES. The mutant is caught if a check that held fails or the
-reverse; a mutant that raises an error before any check is made says nothing about the checks, so
-another one is drawn. Replaces benchmarks/results/mutants.csv, keeping the column `explanation` of
-mutants that survived before.
+For each module, such as dropout/objective.py (all FORMULAS if none is given), PER_MODULE places are
+drawn at random where a sign, a factor, a term or a transposition can be changed. In a copy of the
+library with that one change, all check modules that depend on it are run: those in
+papers/<paper>/checks, which need no dataset, and, if none of their checks notices, the FIGURES. The
+mutant is caught if a check that held fails or the reverse; a mutant that raises an error before any
+check is made, or takes ten times as long, says nothing about the checks, so another one is drawn.
+Replaces the rows of the modules in benchmarks/results/mutants.csv, keeping the column `explanation`
+of mutants that survived before.
 """
 
 import ast
@@ -20,8 +21,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -31,7 +34,7 @@ from lindrop.papers.catalogue import PAPERS, check_modules, module_name, module_
 WORKFLOW = Path(__file__).resolve().parents[1] / "workflow"
 LIBRARY = WORKFLOW / "lindrop"
 OUTPUT = Path(__file__).parent / "results" / "mutants.csv"
-SEED, SECONDS = 1, 300
+SEED, PER_MODULE = 1, 3
 FORMULAS = [
     *(LIBRARY / "models").glob("full_rank.py"),
     *(LIBRARY / "models" / "edlae").glob("[abo]*.py"),
@@ -138,12 +141,14 @@ class _Replaced(ast.NodeTransformer):
         return self.new if node is self.old else super().generic_visit(node)
 
 
-def outcomes(workflow: Path, modules: list[str]) -> dict[tuple[str, ...], bool] | None:
+def outcomes(
+    workflow: Path, modules: list[str], seconds: float | None = None
+) -> dict[tuple[str, ...], bool] | None:
     """Whether each check of the modules holds; None after an error or too long a time."""
     command = [sys.executable, "-c", RUN, str(workflow), *modules]
     env = os.environ | {"PYTHONPATH": "", "OPENBLAS_NUM_THREADS": "1"}
     try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS, env=env, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=seconds, env=env, check=False)
     except subprocess.TimeoutExpired:
         return None
     if done.returncode:
@@ -152,63 +157,69 @@ def outcomes(workflow: Path, modules: list[str]) -> dict[tuple[str, ...], bool] 
     return {(*check[:-1], str(i)): check[-1] for i, check in enumerate(checks)}
 
 
-def main(per_module: int = 3) -> None:
+def tried(file: Path, copied: Path) -> Iterator[dict[str, Any]]:
+    """The mutants of a module, with what caught them."""
+    stages = [
+        [name for name, files in depending.items() if file in files]
+        for depending in (
+            {module_name(m): reachable([m], WORKFLOW) for m in _all_checks()},
+            {module_name(m): reachable([m], WORKFLOW) for m in _figures()},
+        )
+    ]
+    stages = [stage for stage in stages if stage]
+    start = time.monotonic()
+    sound = [outcomes(copied, stage) or {} for stage in stages]
+    limit = 10 * (time.monotonic() - start)
+    drawn = mutants(file) if any(sound) else []
+    random.Random(f"{SEED} {file.relative_to(LIBRARY)}").shuffle(drawn)
+    made, target = 0, copied / file.relative_to(WORKFLOW)
+    for mutant in drawn:
+        if made == PER_MODULE:
+            break
+        target.write_text(mutant.pop("code"), encoding="utf-8")
+        flipped, tells = [], False
+        for stage, held in zip(stages, sound, strict=True):
+            found = outcomes(copied, stage, limit)
+            tells = found is not None
+            flipped = [check for check in held if (found or {}).get(check) != held[check]]
+            if flipped:
+                break
+        if tells:
+            made += 1
+            by = "/".join(flipped[0][:2]) if flipped else ""
+            counts = {"caught": bool(flipped), "flipped": len(flipped)}
+            yield mutant | counts | {"checks": sum(map(len, sound)), "by": by}
+    shutil.copyfile(file, target)
+
+
+def _all_checks() -> list[Path]:
+    return [module for paper in PAPERS for module in check_modules(paper)]
+
+
+def _figures() -> list[Path]:
+    return [module_of(paper, name) for paper, name in FIGURES]
+
+
+def main(modules: list[str]) -> None:
     """Rows of all mutants, written after each."""
     old = pd.read_csv(OUTPUT, keep_default_na=False) if OUTPUT.exists() else pd.DataFrame()
     key = ["file", "kind", "before", "after"]
     said = {tuple(row[key]): row["explanation"] for _, row in old.iterrows()}
-    rng, rows = random.Random(SEED), []
-    depending = {
-        module_name(module): reachable([module], WORKFLOW)
-        for paper in PAPERS
-        for module in check_modules(paper)
-    }
-    of_figures = {
-        module_name(module_of(paper, name)): reachable([module_of(paper, name)], WORKFLOW)
-        for paper, name in FIGURES
-    }
+    names = modules or [file.relative_to(LIBRARY).as_posix() for file in FORMULAS]
+    rows = [] if old.empty else old[~old["file"].isin(names)].to_dict("records")
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder) / "workflow"
         shutil.copytree(WORKFLOW, copied)
-        for file in sorted(FORMULAS):
-            modules = [name for name, files in depending.items() if file in files]
-            figures = [name for name, files in of_figures.items() if file in files]
-            stages = [stage for stage in (modules, figures) if stage]
-            sound = [outcomes(copied, stage) or {} for stage in stages]
-            if not any(sound):
-                continue
-            made, drawn = 0, mutants(file)
-            rng.shuffle(drawn)
-            target = copied / file.relative_to(WORKFLOW)
-            for mutant in drawn:
-                if made == per_module:
-                    break
-                target.write_text(mutant.pop("code"), encoding="utf-8")
-                flipped, made_by_all = [], False
-                for stage, held in zip(stages, sound, strict=True):
-                    found = outcomes(copied, stage)
-                    made_by_all = found is not None
-                    flipped = [check for check in held if (found or {}).get(check) != held[check]]
-                    if flipped:
-                        break
-                if not made_by_all:
-                    continue
-                made += 1
-                row = {"file": file.relative_to(LIBRARY).as_posix(), **mutant}
-                row |= {
-                    "caught": bool(flipped),
-                    "flipped": len(flipped),
-                    "checks": sum(map(len, sound)),
-                }
-                row["by"] = "/".join(flipped[0][:2]) if flipped else ""
-                row["explanation"] = "" if flipped else said.get(tuple(row[k] for k in key), "")
+        for name in names:
+            for found in tried(LIBRARY / name, copied):
+                row = {"file": name, **found}
+                row["explanation"] = said.get(tuple(row[k] for k in key), "")
                 rows.append(row)
-                pd.DataFrame(rows).to_csv(OUTPUT, index=False, lineterminator="\n")
+                table = pd.DataFrame(rows).sort_values("file", kind="stable")
+                table.to_csv(OUTPUT, index=False, lineterminator="\n")
                 print(*row.values(), flush=True)
-            shutil.copyfile(file, target)
-    caught = sum(row["caught"] for row in rows)
-    print(f"{caught} of {len(rows)} mutants were caught")
+    print(f"{sum(row['caught'] for row in rows)} of {len(rows)} mutants were caught")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(sys.argv[1:])

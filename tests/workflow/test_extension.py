@@ -6,6 +6,7 @@ A model, a metric, a figure of a paper, and a paper.
 import json
 import re
 import shutil
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -16,6 +17,7 @@ from lindrop.claims.check_files import read_checks
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.papers.steck2020.models import FITTED
 from lindrop.ranking.metrics import METRICS
+from lindrop.store.seal import seal
 from support.configurations import SMALL, rules_run
 from support.copies import Extension
 
@@ -77,7 +79,10 @@ def rows_of_table(extension, models):
     (found,) = folder.glob("*.h5")
     for model in models:
         if model != found.stem:
-            shutil.copy(found, folder / f"{model}.h5")
+            copied = shutil.copy(found, folder / f"{model}.h5")
+            with h5py.File(copied, "r+") as file:
+                file.attrs["model"] = model
+            seal(Path(copied), {})
     snakemake(extension, f"{TABLE}.csv --allowed-rules steck2020_table1")
     return pd.read_csv(extension.project.path(f"{TABLE}.csv"))
 

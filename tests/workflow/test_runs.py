@@ -13,6 +13,7 @@ from lindrop.base.memory import RETRIED
 from lindrop.claims.check_files import read_checks
 from lindrop.linalg.gram import gram_matrix
 from lindrop.papers.catalogue import PAPERS, Figure, Table
+from lindrop.papers.steck2020.datasets import OTHER_SETS
 from lindrop.papers.steck2020.models import DEEP, FITTED
 from lindrop.store.gram import read_gram
 from lindrop.store.metrics import read_metrics
@@ -59,8 +60,8 @@ def test_the_scorecard_has_every_claim_and_says_what_is_right_instead(finished):
     card = pd.read_csv(finished.path("results/scorecard.csv")).fillna("")
     assert set(card["paper"]) == set(PAPERS)
     wrong = card["verdict"].isin(["corrected", "refuted"])
-    assert wrong.sum() > 50
-    assert (card.loc[wrong, "right"] != "").all()
+    assert wrong.sum() > 5
+    assert (card.loc[wrong | (card["verdict"] == "reproduced and extended"), "holds"] != "").all()
     assert (card.loc[card["verdict"].str.startswith("not run"), "run"] != "").all()
     summary = finished.path("results/scorecard.md").read_text().splitlines()[2]
     assert summary.startswith(f"{len(card)} claims of {len(PAPERS)} papers: ")
@@ -80,13 +81,18 @@ RUN_MINE = "snakemake --cores 2 --configfile config/mine.yaml"
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_jobs_compute_every_check_that_a_claim_names_and_no_other(paper, finished):
-    """All but the checks of figures that only `make deep` makes, whose name is that of a claim."""
+    """All but checks of figures that only `make deep` makes, and of the paper's two other datasets.
+
+    The name of such a figure is that of a claim.
+    """
     files = finished.path(f"results/experiments/{paper}").glob("*.json")
     computed = {check.claim for file in files for check in read_checks(file)}
     rows = PAPERS[paper].items()
     deep = {name for name, row in rows if isinstance(row, Figure) and row.deep}
     assert not computed & deep
-    assert computed | deep == set(claims_of(paper).checks)
+    of_other_sets = {OTHER_SETS} & set(claims_of(paper).checks)
+    assert not computed & of_other_sets
+    assert computed | deep | of_other_sets == set(claims_of(paper).checks)
 
 
 def claims_on(page):

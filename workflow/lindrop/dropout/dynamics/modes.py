@@ -71,8 +71,8 @@ def hessian(mode: Mode, w1: float, w2: float) -> Matrix:
 def curvature_printed(mode: Mode) -> float:
     """Curvature at w₁ = w₂ = 1, 2λ + 3ε for a DAE and 2λ + Nγ for a WDAE (Pretorius 2018, Eq. 8).
 
-    It is the largest where both weights are equal and at most 1. With noise or weight decay, paths
-    from a small start end at w* < 1 and meet less curvature (E22).
+    It is the largest where both weights are equal and at most 1. With noise or weight decay,
+    paths of small weights end at w* < 1 and meet less curvature (E22).
     """
     return 2 * mode.lam + 3 * mode.eps + mode.decay
 
