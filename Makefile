@@ -94,7 +94,7 @@ clean:  ## delete all results but the downloads
 	@rm -rf .snakemake
 
 distclean: clean  ## also delete the environments and the downloads
-	@rm -rf .venv .venv-peers .venv-recbole .venv-slim .venv-wheel build dist results/downloads
+	@rm -rf .venv .venv-metrics .venv-peers .venv-recbole .venv-slim .venv-wheel build dist results/downloads
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'

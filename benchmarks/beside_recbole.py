@@ -55,7 +55,8 @@ from lindrop.models.torch.cdae import fit_cdae
 from lindrop.models.torch.mult_dae import fit_mult_dae
 from lindrop.models.torch.mult_vae import fit_mult_vae
 from lindrop.ranking.evaluation import Model, evaluate, paired, summary
-from lindrop.ranking.metrics import CRITERION, METRICS
+from lindrop.ranking.metrics import CRITERION
+from lindrop.ranking.metrics import DEFAULT as METRICS
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "recbole.csv"
 EPOCHS, BATCH, LATENT, HIDDEN, P = 100, 100, 200, 600, 0.5
@@ -153,8 +154,8 @@ class Scored:
 
 def means(model: Model, parts: Split, part: str) -> Means:
     """Mean of every metric over the users of a part (`validation` or `test`)."""
-    per_user = evaluate(model, parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out"))
-    return summary(per_user)["mean"]
+    found = evaluate(model, parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out"))
+    return summary(found.per_user)["mean"]
 
 
 def read_by_recbole(parts: Split, model: type, options: dict[str, Any], seed: int):
@@ -211,7 +212,7 @@ def slim_table(parts: Split, seeds: Sequence[int]) -> pd.DataFrame:
     ours, *theirs = slim_of_us(parts), *(slim_of_recbole(parts, seed) for seed in seeds)
     print("SLIM: weights differ by", [f"{abs(ours - b).max():.1e}" for b in theirs], flush=True)
     test = parts.matrix("test/fold_in"), parts.matrix("test/held_out")
-    a, *others = (evaluate(FullRank(b.astype(np.float32)), *test) for b in (ours, *theirs))
+    a, *others = (evaluate(FullRank(b.astype(np.float32)), *test).per_user for b in (ours, *theirs))
     metrics = np.mean([summary(b)["mean"] for b in others], axis=0)
     if np.ptp([summary(b)["mean"] for b in others], axis=0).max() > 5e-5:
         raise SystemExit("RecBole's SLIM depends on its seed")

@@ -20,7 +20,8 @@ from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
 from lindrop.ranking.evaluation import evaluate, paired
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.metrics import CRITERION
+from lindrop.ranking.metrics import DEFAULT as METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "synthetic_calibration.csv"
@@ -48,11 +49,12 @@ def demo(seed: int) -> Split:
 
 
 def metrics(parts: Split, data: Training, name: str, point: tuple[float, float], part: str):
-    """METRICS of every user of a part (users × metrics), for a model at a point (p, λ)."""
+    """Metrics of every user of a part (users × metrics), for a model at a point (p, λ)."""
     model, grid, _ = MODELS[name]
     parameters = {"ridge": point[1]} | ({"p": point[0]} if grid is BOTH else {})
     result = fit(model, data, rank=RANK, **parameters, **OPTIONS.get(model, {}))
-    return evaluate(result.model, parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out"))
+    users = parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out")
+    return evaluate(result.model, *users).per_user
 
 
 def calibrate(seed: int) -> pd.DataFrame:
@@ -62,7 +64,8 @@ def calibrate(seed: int) -> pd.DataFrame:
     rows, per_user = [], {}
     for name, (_, grid, rival) in MODELS.items():
         score = {
-            point: metrics(parts, data, name, point, "validation")[:, 0].mean() for point in grid
+            point: metrics(parts, data, name, point, "validation")[CRITERION].mean()
+            for point in grid
         }
         p, ridge = max(score, key=score.__getitem__)
         per_user[name] = metrics(parts, data, name, (p, ridge), "test")

@@ -41,6 +41,7 @@ from lindrop.models.base import FullRank, LowRank, dropout_penalty
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.fit import automatic_omega
 from lindrop.models.edlae.objective import Problem
+from lindrop.models.memory import sampled_batch
 from lindrop.models.sampled import fit_sampled
 from lindrop.ranking.evaluation import evaluate, top_items
 from lindrop.store.gram import Provenance, read_gram, write_gram
@@ -248,18 +249,18 @@ def sampled_epoch(data: Data) -> Step:
     """Epoch of sampled dropout, bounded by memory traffic and by small matrix products.
 
     Products with X (X V, X'A) read or write a row of a factor per entry, those with Z (Z U, Z'(…))
-    per kept entry. Adam reads four arrays per factor and writes three. A batch has the products
-    V'V, U'U and three of items × rank by rank × rank.
+    per kept entry. A step reads or writes about 20 arrays of items × rank, and has nine products of
+    items × rank by rank × rank, those of the preconditioner included.
     """
     rank = 100
     fit = partial(fit_sampled, data.x, rank, P, RIDGE)
     fit(epochs=1)  # so that compilation is not timed
     users, items = data.x.shape
-    batches = -(-users // max(1024, min(4096, items // 5)))
+    batches = -(-users // sampled_batch(users, items))
     rows = (2 + 2 * (1 - P)) * data.x.nnz * rank * FLOAT
-    adam = batches * 2 * 7.0 * items * rank * FLOAT
-    small = batches * 5 * 2.0 * items * rank**2
-    work = {"memory": rows + adam, "matrix product": small}
+    columns = batches * 20.0 * items * rank * FLOAT
+    small = batches * 9 * 2.0 * items * rank**2
+    work = {"memory": rows + columns, "matrix product": small}
     return Step(lambda: fit(epochs=1), work, note=f"rank {rank}, {batches} batches")
 
 

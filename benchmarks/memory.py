@@ -33,6 +33,7 @@ from lindrop.models.memory import (
     matrix_bytes,
     spectrum_bytes,
 )
+from lindrop.ranking.metrics import CRITERION, DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "memory.csv"
@@ -120,6 +121,7 @@ def run_script(folder: Path, rule: str, job: str) -> None:
     if rule.startswith("fit"):
         inputs["trials"] = []
     params = Named(seed=1, rank=RANK, ranks=RANKS, points=[0, 1], lineage="", shard=0, shards=1)
+    params |= {"metrics": DEFAULT, "criterion": CRITERION, "part": "train"}
     options = options_of(job) if job else {}
     if rule.startswith("tune"):  # two points, of which the second must not need more
         options["lambda"] = [300, 1000]

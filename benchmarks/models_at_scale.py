@@ -245,7 +245,7 @@ def edlae_fit(folder: Path) -> Step:
 
     seconds, result = timed(fit)
     fold_in, held_out = load(folder, "fold_in"), load(folder, "held_out")
-    tested, metrics = timed(lambda: summary(evaluate(result.model, fold_in, held_out)))
+    tested, metrics = timed(lambda: summary(evaluate(result.model, fold_in, held_out).per_user))
     print(metrics, file=sys.stderr)
     yield {"seconds": seconds, "iterations": len(result.history), "evaluation": tested}
 

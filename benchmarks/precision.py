@@ -29,7 +29,7 @@ from lindrop.models.catalogue import CATALOGUE, TORCH, fit
 from lindrop.models.tuning import parameters, solver_options
 from lindrop.ranking.evaluation import Model, evaluate
 from lindrop.ranking.grids import axes
-from lindrop.ranking.metrics import CRITERION, METRICS
+from lindrop.ranking.metrics import CRITERION
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -58,7 +58,8 @@ def middle(
 
 def metrics(parts: Split, model: Model) -> np.ndarray:
     """Test metrics of every user, users × metrics."""
-    return evaluate(model, parts.matrix("test/fold_in"), parts.matrix("test/held_out"))
+    found = evaluate(model, parts.matrix("test/fold_in"), parts.matrix("test/held_out"))
+    return found.per_user
 
 
 def difference(one: np.ndarray, other: np.ndarray) -> float:
@@ -117,7 +118,7 @@ def sweep(parts: Split) -> Iterator[dict[str, Any]]:
     for ridge in LAMBDAS:
         expected = metrics(parts, fit("ease", wide, ridge=ridge).model)
         found = fit("ease", narrow, ridge=ridge)
-        row = {"lambda": ridge, CRITERION: np.nanmean(expected[:, list(METRICS).index(CRITERION)])}
+        row = {"lambda": ridge, CRITERION: expected[CRITERION].mean()}
         try:
             row["error"], alone = float32_alone(narrow, ridge)
             row["float32 alone"] = difference(metrics(parts, alone.model), expected)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from lindrop.base.errors import UserError
-from lindrop.claims.assess import assess, total
+from lindrop.claims.assess import Assessed, assess, total
 from lindrop.claims.check_files import write_checks
 from lindrop.claims.checks import (
     CHARITABLE,
@@ -36,6 +36,7 @@ CLAIMS = {
 }
 HOLDS, FAILS = {"computed": 1.0}, {"computed": 2.0}
 UNKNOWN = {"computed": np.nan}
+RESTLESS = {"at_rest": False}
 RIGHT, FAIR, AGAINST, MORE = (
     {"form": form} for form in (CORRECTED, CHARITABLE, COUNTEREXAMPLE, EXTENSION)
 )
@@ -83,6 +84,18 @@ def a_check(**values):
         ([FAILS | PUBLISHED, HOLDS | OTHER], Verdict.NOT_REPRODUCED),
         ([HOLDS | OTHER, FAILS | SYNTHETIC], Verdict.IN_SHAPE),
         ([], Verdict.NOT_RUN),
+        ([HOLDS | RESTLESS], Verdict.UNDECIDED),
+        ([FAILS | RESTLESS], Verdict.UNDECIDED),
+        ([HOLDS, HOLDS | RESTLESS], Verdict.UNDECIDED),
+        ([HOLDS | OTHER | RESTLESS], Verdict.UNDECIDED),
+        ([HOLDS | OTHER, HOLDS | OTHER, FAILS | OTHER | RESTLESS], Verdict.UNDECIDED),
+        ([FAILS, HOLDS | RESTLESS], Verdict.NOT_REPRODUCED),  # fails without that fit
+        ([FAILS | OTHER, HOLDS | OTHER | RESTLESS], Verdict.OTHERWISE),
+        ([FAILS, HOLDS | FAIR | RESTLESS], Verdict.UNDECIDED),
+        ([HOLDS, HOLDS | RIGHT | RESTLESS], Verdict.REPRODUCED),
+        ([HOLDS, HOLDS | MORE | RESTLESS], Verdict.UNDECIDED),
+        ([UNKNOWN | RESTLESS], Verdict.NOT_RUN),
+        ([HOLDS | SYNTHETIC | RESTLESS], Verdict.NOT_RUN),
     ],
 )
 def test_a_verdict_follows_from_the_checks(checks, expected):
@@ -95,6 +108,14 @@ def test_without_an_accusation_no_numbers_call_a_claim_wrong():
         assert verdict(found) == Verdict.NOT_REPRODUCED
         assert verdict(found, accused=True) in ACCUSING
         assert verdict([a_check(**HOLDS), *found[1:]], accused=True) == Verdict.REPRODUCED
+
+
+def test_an_undecided_claim_shows_the_check_that_leaves_it_open():
+    found = [a_check(**HOLDS, what="sound"), a_check(**HOLDS, **RESTLESS, what="open")]
+    claim = Assessed(None, tuple(found), Verdict.UNDECIDED)
+    assert claim.telling.what == "open"
+    assert described(claim.telling).endswith("undecided (a fit is not at rest)")
+    assert Assessed(None, tuple(found), Verdict.REPRODUCED).telling.what == "sound"
 
 
 def test_every_verdict_is_explained():

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import yaml
 
-from lindrop.claims.checks import at_most, equal
+from lindrop.claims.checks import Check, at_most, equal
 from lindrop.claims.evidence import asked, shown
 from lindrop.claims.media import caption_of, paper_of, pieces
 from lindrop.claims.page import duration
 from lindrop.claims.provenance import costs, provenance
 from lindrop.papers.steck2020.table1_comparison import beside
-from support.page import PUBLISHED, SAYS, made
+from support.page import CHECKS, CLAIMS, PUBLISHED, SAYS, made
 
 
 def test_every_claim_and_erratum_is_on_the_page(html):
@@ -115,3 +115,16 @@ def test_small_texts(tmp_path):
     ]
     assert pieces("a ``b`` c") == [("a ", False), ("b", True), (" c", False)]
     assert caption_of(tmp_path / "none") == ""
+
+
+def test_an_undecided_claim_says_how_many_users_would_decide_it(tmp_path, monkeypatch):
+    close = Check("close", "gain", 0.3, "at least", 0.0, 0.0, data="other", stderr=0.25, users=100)
+    monkeypatch.setitem(CHECKS, "steck2020", [*CHECKS["steck2020"], close])
+    claims = CLAIMS["steck2020"] | {"close": ("Row 5 wins narrowly.", {})}
+    monkeypatch.setitem(CLAIMS, "steck2020", claims)
+    html = made(tmp_path).read_text(encoding="utf-8")
+    row = re.search(r'<tbody id="steck2020/close".*?</tbody>', html, re.DOTALL)[0]
+    assert 'data-verdict="undecided"' in row
+    assert row.count("undecided: about 278 test users would tell") == 2
+    assert "Not decided by this run." in row
+    assert f"This run decided {len(SAYS) - 2} of {len(SAYS) + 1} claims" in html

@@ -315,7 +315,7 @@ def test_a_folder_or_archive_with_several_such_files(tmp_path):
         (b"user;item\n1;2\n", "separated by semicolons? csv needs commas"),
         (b"user\titem\n1\t2\n", "separated by tabs?"),
         (b"User,Item\n1,2\n", "did you mean 'User', 'Item'? set `user`, `item`"),
-        (b"a,b\n1,2\n", "set `user`, `item` and `rating` of the source"),
+        (b"a,b\n1,2\n", "set `user`, `item`, `rating` and `time` of the source"),
         ("user,item\n1,2\n".encode("utf-16"), "UTF-16 text; convert it to UTF-8"),
         (b"PAR1\0\0\1", "a parquet file; set `format: parquet`"),
     ],
@@ -562,6 +562,8 @@ def test_a_gzipped_file_beside_a_plain_one_is_not_passed_over(tmp_path):
     text = "user,item\n1,2\n3,4\n"
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(text.encode()))
     assert len(read_interactions(tmp_path, "csv")) == 2
-    (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(UserError, match="holds 2 such files"):
+    (tmp_path / "a.csv").write_text("user,item\n5,6\n")
+    assert read_interactions(tmp_path, "csv").user_ids.tolist() == ["1", "3", "5"]
+    (tmp_path / "b.csv").write_text(text)
+    with pytest.raises(UserError, match=r"beside it lies b\.csv, the same unpacked; remove either"):
         read_interactions(tmp_path, "csv")

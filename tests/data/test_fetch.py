@@ -465,3 +465,17 @@ def test_receipt_of_a_folder_depends_on_names_and_contents(tmp_path):
     assert first["verified_by"] is None  # the published checksum is the archive's
     (tmp_path / "b").write_bytes(b"2")
     assert receipt(tmp_path, WHOLE)["sha256"] != first["sha256"]
+
+
+def test_what_was_compared_of_one_file_is_not_said_of_all():
+    stated = {"rows": None, "users": None, "items": None}
+    test = {"verified_by": "md5", "checked": ["md5 stated"]}
+    for main, label in (
+        ({"verified_by": None, "checked": []}, "unverified (checked: test file: md5 stated)"),
+        ({"verified_by": "sha256", "checked": ["sha256 stated"]}, "verified by sha256"),
+    ):
+        source = {"format": "csv", **main, "test": test}
+        assert check_label(verified_by_counts(source, RawCounts(3, 2, 1), stated, "f")) == label
+    source |= {"test": {"verified_by": None, "checked": []}}
+    found = check_label(verified_by_counts(source, RawCounts(3, 2, 1), stated, "f"))
+    assert found == "unverified (checked: training file: sha256 stated)"

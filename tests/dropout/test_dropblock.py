@@ -39,11 +39,11 @@ INPUTS = {
 }
 X = INPUTS["more samples than inputs"]
 FAILING = {
-    *("theorem_2_3", "proposition_3_3", "e12", "e13", "e17"),
+    *("e12", "e13", "e17"),
 }
 HOLDING = {
+    *("theorem_2_3", "proposition_3_3"),
     *("section_2_3_convexity", "theorem_2_7", "e14", "e15"),
-    "lemma_2_2",
     "equation_7",
     "equation_8",
     "theorem_2_5",
@@ -187,6 +187,8 @@ def test_the_verdicts(checks):
     assert all(check.form == "as printed" for check in checks if not check.holds)
     corrected = {check.claim for check in checks if check.form == "corrected"}
     assert corrected == FAILING
+    charitable = {check.claim for check in checks if check.form == "charitably read"}
+    assert {"theorem_2_3", "proposition_3_3"} <= charitable
 
 
 def test_the_checks_are_those_of_their_seed(checks):
@@ -217,15 +219,15 @@ MUTANTS = {
     "prox": (printed_prox, {"theorem_2_7"}),
     "enumerated_prox": (half, {"theorem_2_7", "e13"}),
     "least_bound": (a_tenth_more, {"e14", "e15", "proposition_3_3", "e17"}),
-    "squared_norm": (squared_norm_printed, {"theorem_2_3", "e12"}),
+    "squared_norm": (squared_norm_printed, {"theorem_2_3"}),
     "balanced_factors": (
         unbalanced_factors,
         {"theorem_2_3", "corollary_2_8", "section_2_3_convexity", "e15"},
     ),
     "conjugate_norm": (lambda a, r: np.sum(np.sort(np.abs(a))[-r:] ** 2), NOT_CONVEX),
-    "beta_at": (lambda keep, r, d: lam_of(keep), {"proposition_3_3", "e17"}),
-    "adaptive_keep": (lambda keep, r, d: keep, {"equation_7"}),
-    "omega": (lambda u, v, x, r, keep: lam_of(keep), {"lemma_2_2"}),
+    "beta_at": (lambda keep, r, d: lam_of(keep), {"e17"}),
+    "adaptive_keep": (lambda keep, r, d: keep, {"equation_7", "proposition_3_3"}),
+    "omega": (lambda u, v, x, r, keep: lam_of(keep), {"equation_7"}),
     "outcomes": (lambda k, keep: (np.ones((1, k)), np.ones(1)), {"equation_8"}),
     "squared_block_norms": (lambda u, v, x, r: np.arange(1, u.shape[1] // r + 1), {"theorem_2_5"}),
     "conjugate_minimiser": (lambda problem: problem.m / 2, {"theorem_2_6", "theorem_2_7"}),

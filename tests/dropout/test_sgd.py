@@ -234,10 +234,8 @@ def invented(final=1.01, bump=0.0, slower=1.0, left=0.0, runs=10):
     [
         (invented(), []),
         (invented(final=1.15), ["relative gap"]),
-        (invented(final=np.nan), ["relative gap to", "relative gap of any run"]),
-        (invented(final=0.95), ["relative gap of any run"]),
+        (invented(final=np.nan), ["relative gap to"]),
         (invented(left=0.011), ["variance of importance"]),
-        (invented(bump=0.01), ["r = 20: largest rise", "r = 80: largest rise"]),
         (invented(slower=2.4), [f"r = {r}: steps until" for r in (20, 80)]),
         (
             invented(slower=5),
@@ -257,16 +255,25 @@ def test_few_runs_say_nothing_about_how_the_variance_falls(runs):
     decided = {check.claim for check in found if np.isfinite(check.computed)}
     undecided = {check.claim for check in found if np.isnan(check.computed)}
     assert decided == {"fig3"}
-    assert undecided == {"section_6_monotone", "section_6_speed"}
+    assert undecided == {"section_6_speed"}
     for claim in undecided:
         assert verdict([check for check in found if check.claim == claim]) == Verdict.NOT_RUN
 
 
-def test_a_variance_that_falls_in_the_end_alone_is_not_what_the_text_says():
-    found = fig3.checks(invented(bump=0.01, slower=2.4))
-    for claim in "section_6_monotone", "section_6_speed":
-        ours = [check for check in found if check.claim == claim]
-        assert verdict(ours) == Verdict.NOT_REPRODUCED
+def test_weights_that_are_equalised_too_late_are_not_what_the_text_says():
+    found = fig3.checks(invented(slower=2.4))
+    ours = [check for check in found if check.claim == "section_6_speed"]
+    assert verdict(ours) == Verdict.NOT_REPRODUCED
+
+
+def rises(curves):
+    """What the titles of the panels of variances say."""
+    return [axis.get_title() for axis in fig3.draw(curves).axes if "rises" in axis.get_title()]
+
+
+def test_the_figure_says_how_much_the_variance_rises():
+    assert rises(invented()) == ["rises up to ×1.0"] * 2
+    assert rises(invented(bump=0.01)) != ["rises up to ×1.0"] * 2
 
 
 def test_noise_around_a_falling_mean_is_no_rise():
@@ -274,8 +281,9 @@ def test_noise_around_a_falling_mean_is_no_rise():
     for seed in range(20):
         curves = invented()
         noise = np.random.default_rng(seed).normal(1, 0.1, len(curves))
-        found = fig3.checks(curves.assign(variance=curves["variance"] * noise))
-        refuted += sum(not check.holds for check in found if "largest rise" in check.what)
+        noisy = curves.assign(variance=curves["variance"] * noise)
+        for _, case in noisy.groupby("width"):
+            refuted += any(fig3.largest_rise(each) > 1 for each in fig3._variances(case).values())
     assert refuted <= 2
 
 

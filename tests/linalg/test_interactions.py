@@ -31,8 +31,8 @@ def test_every_format_gives_the_same_model_metrics_and_recommendations(format, s
     found = fit("ease", Training.of(packed(x)), ridge=10).model
     np.testing.assert_array_equal(found.matrix, model.matrix)
     np.testing.assert_array_equal(
-        evaluate(model, packed(x), packed(held_out)),
-        evaluate(model, sp.csr_array(x), sp.csr_array(held_out)),
+        evaluate(model, packed(x), packed(held_out)).per_user,
+        evaluate(model, sp.csr_array(x), sp.csr_array(held_out)).per_user,
     )
     np.testing.assert_array_equal(
         top_items(model, packed(x), 3)[0], top_items(model, sp.csr_array(x), 3)[0]
@@ -64,11 +64,11 @@ def test_rows_that_were_reordered_after_they_were_called_sorted(square):
 def test_stored_zeros_are_no_interactions(square):
     x, held_out = (sp.csr_array(part) for part in square)
     model = fit("ease", Training.of(x), ridge=10).model
-    expected = evaluate(model, x, held_out)
+    expected = evaluate(model, x, held_out).per_user
     full = sp.csr_array(np.ones(x.shape, np.float32))
     full.data[:] = square[1].reshape(-1)
     assert full.nnz == x.shape[0] * x.shape[1]
-    np.testing.assert_array_equal(evaluate(model, x, full), expected)
+    np.testing.assert_array_equal(evaluate(model, x, full).per_user, expected)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -98,7 +98,7 @@ def test_transcriptions_have_the_published_metrics_and_exact_solvers_a_lower_obj
     for name, steps in runs.items():
         u, v = published[name] = last(steps, golden.settings(name)["train_epochs"])
         for part, (fold_in, held_out) in golden.parts.items():
-            found = summary(evaluate(LowRank(u, v), fold_in, held_out))
+            found = summary(evaluate(LowRank(u, v), fold_in, held_out).per_user)
             golden.expect(name, part, found, 1e-4)
 
     data = Training.of(golden.train, dtype=np.float64)
@@ -117,5 +117,5 @@ def test_transcriptions_have_the_published_metrics_and_exact_solvers_a_lower_obj
             train = Training.of(golden.train, dtype=dtype)
             model = fit_full_edlae(train, settings["pdrop"], settings["L2const"]).model
             for part, (fold_in, held_out) in golden.parts.items():
-                found = summary(evaluate(model, fold_in, held_out))
+                found = summary(evaluate(model, fold_in, held_out).per_user)
                 golden.expect(name, part, found, tolerance)

@@ -48,7 +48,7 @@ def test_every_model_fits_and_beats_popularity(name, fits, unseen):
     assert np.isfinite(scores).all()
     metric = "recall@20"
     floor, found = (
-        summary(evaluate(fits[which].model, *unseen)).loc[metric, "mean"]
+        summary(evaluate(fits[which].model, *unseen).per_user).loc[metric, "mean"]
         for which in ("popularity", name)
     )
     assert found >= floor + (0.02 if name != "popularity" else 0)

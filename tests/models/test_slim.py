@@ -143,3 +143,12 @@ def test_scores_are_the_product():
 def test_penalties_that_mean_nothing_are_refused(l1, l2):
     with pytest.raises(UserError, match=r"l1 = .* and l2 = .*: both must be at least 0"):
         fitted(l1, l2)
+
+
+def test_only_the_largest_weights_of_a_column_are_kept():
+    whole = dense(fitted(0.5, 3.0, nonnegative=False))
+    cut = dense(fitted(0.5, 3.0, nonnegative=False, largest=4))
+    for j, column in enumerate(whole.T):
+        kept = np.argsort(-abs(column), kind="stable")[:4]
+        np.testing.assert_array_equal(np.flatnonzero(cut[:, j]), np.sort(kept[column[kept] != 0]))
+        np.testing.assert_array_equal(cut[kept, j], column[kept])

@@ -26,7 +26,7 @@ from lindrop.models.tuning import (
 )
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.ranking.grids import chunks, grid
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.metrics import DEFAULT as METRICS
 from lindrop.store.metrics import read_metrics, write_metrics
 from support.models import tasteful
 
@@ -221,7 +221,7 @@ def test_a_trial_is_a_fit_and_its_metrics(data, users):
         alone = fit(
             "edlae", data, row["rank"], p=row["p"], ridge=row["lambda"], iterations=7, tolerance=0
         )
-        expected = summary(evaluate(alone.model, *users))["mean"]
+        expected = summary(evaluate(alone.model, *users).per_user)["mean"]
         np.testing.assert_allclose([row[metric] for metric in METRICS], expected, rtol=1e-4)
 
 
@@ -240,9 +240,9 @@ def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, 
     asked, fitted = [], []
     fits = CATALOGUE[name].fits
 
-    def counting(model, *of):
+    def counting(model, *of, **more):
         asked.append(model)
-        return evaluate(model, *of)
+        return evaluate(model, *of, **more)
 
     def noting(data, ranks, **options):
         fitted.append(options)
@@ -265,12 +265,15 @@ def test_the_test_users_are_asked_once_per_rank(name, data, users, monkeypatch, 
         np.testing.assert_allclose(
             found.model.scores(users[0]), alone.model.scores(users[0]), atol=1e-4
         )
-        np.testing.assert_array_equal(tested.per_user, evaluate(found.model, *users))
+        np.testing.assert_array_equal(tested.per_user, evaluate(found.model, *users).per_user)
 
     write_metrics(tmp_path / "metrics.h5", "demo", name, results)
     for rank, again in read_metrics(tmp_path / "metrics.h5").items():
         expected, _ = results[rank]
-        assert vars(again) | {"per_user": 0} == vars(expected) | {"per_user": 0}
+        apart = {"per_user": 0, "groups": 0}
+        assert vars(again) | apart == vars(expected) | apart
+        pd.testing.assert_frame_equal(again.groups, expected.groups, check_dtype=False)
+        assert len(again.groups) == 2 * 3 * len(METRICS)
         assert again.cost.seconds > 0
         assert again.cost.megabytes > 10
         np.testing.assert_array_equal(again.per_user, expected.per_user)

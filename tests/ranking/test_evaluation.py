@@ -16,11 +16,9 @@ from lindrop.linalg.gram import gram_matrix
 from lindrop.linalg.kernels import sparse_times_dense
 from lindrop.ranking import evaluation
 from lindrop.ranking.evaluation import evaluate, paired, summary, top_items
-from lindrop.ranking.metrics import METRICS
 from support.golden import CASES
 
 PUBLISHED = ["ndcg@100", "recall@20", "recall@50"]
-COLUMNS = [list(METRICS).index(metric) for metric in PUBLISHED]
 
 
 class Linear:
@@ -95,18 +93,19 @@ def test_full_rank_models_have_the_published_metrics(golden):
             model, expected = Linear(b.astype(dtype)), metrics[name]["results"][dtype.__name__]
             for part in ("validation", "test"):
                 fold_in = parts.matrix(f"{part}/fold_in").astype(dtype)
-                found = evaluate(model, fold_in, parts.matrix(f"{part}/held_out"))
+                found = evaluate(model, fold_in, parts.matrix(f"{part}/held_out")).per_user
                 check(summary(found), expected[part], tolerance)
     # the last ones: edlae_fullrank, float64, test
     np.testing.assert_array_equal(per_user["row"], np.arange(len(found)))
-    np.testing.assert_allclose(found[:, COLUMNS], per_user[PUBLISHED], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found[PUBLISHED], per_user[PUBLISHED], rtol=0, atol=1e-6)
 
 
 def test_popularity_breaks_ties_by_the_lower_item(golden):
     parts, metrics, _ = golden
     model = Constant(parts.matrix("train").sum(axis=0).astype(np.float64))
     for part in ("validation", "test"):
-        found = evaluate(model, parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out"))
+        users = parts.matrix(f"{part}/fold_in"), parts.matrix(f"{part}/held_out")
+        found = evaluate(model, *users).per_user
         check(summary(found), metrics["popularity"]["results"]["ties_low"][part], 1e-12)
 
 
@@ -138,9 +137,9 @@ def case(users, items, seed, density=0.1):
 @pytest.mark.parametrize("density", [0.02, 0.2, 0.5])
 def test_any_scores_are_judged_as_the_transcription_says(items, density):
     scores, fold_in, held_out = case(80, items, items, density)
-    found = evaluate(Fixed(scores), sp.csr_array(fold_in), sp.csr_array(held_out))
+    found = evaluate(Fixed(scores), sp.csr_array(fold_in), sp.csr_array(held_out)).per_user
     expected = [transcription(*rows) for rows in zip(scores, fold_in, held_out, strict=True)]
-    np.testing.assert_allclose(found[:, COLUMNS], expected, rtol=1e-12)
+    np.testing.assert_allclose(found[PUBLISHED], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 50, 400])
@@ -168,11 +167,12 @@ def test_blocks_and_threads_do_not_matter(rows, monkeypatch):
     random = np.random.default_rng(0)
     _, fold_in, held_out = map(sp.csr_array, case(50, 1_200, 1))
     model = Linear(random.standard_normal((1_200, 1_200)).astype(np.float32))
-    expected = evaluate(model, fold_in, held_out)
+    expected = evaluate(model, fold_in, held_out).per_user
     monkeypatch.setattr(evaluation, "BLOCK_BYTES", rows * 8 * 1_200)
     for threads in ("1", "3"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        np.testing.assert_array_equal(evaluate(model, fold_in, held_out), expected)
+        found = evaluate(model, fold_in, held_out).per_user
+        pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_sparse_times_dense_is_the_product():
@@ -209,22 +209,26 @@ def test_nan_scores_do_not_pass_for_a_ranking():
 
 
 def test_users_with_nothing_held_out_are_counted_apart():
-    per_user = np.zeros((4, len(METRICS)))
-    per_user[:, COLUMNS] = [[0.5, 0, 1], [0, 0, 0], [0.1, 0, 0], [0.3, 0, 0.5]]
-    per_user[1] = np.nan
+    values = np.array([[0.5, 0, 1], [np.nan] * 3, [0.1, 0, 0], [0.3, 0, 0.5]])
+    per_user = pd.DataFrame(values, columns=PUBLISHED)
     found = summary(per_user)
-    assert found.index.tolist() == list(METRICS)
-    np.testing.assert_allclose(found.loc[PUBLISHED, "mean"], [0.3, 0, 0.5])
-    np.testing.assert_allclose(found["stderr"], np.std(per_user[[0, 2, 3]], axis=0) / np.sqrt(3))
-    assert found["n_users"].tolist() == [4] * len(METRICS)
-    assert found["n_nan"].tolist() == [1] * len(METRICS)
+    assert found.index.tolist() == PUBLISHED
+    np.testing.assert_allclose(found["mean"], [0.3, 0, 0.5])
+    np.testing.assert_allclose(found["stderr"], np.std(values[[0, 2, 3]], axis=0) / np.sqrt(3))
+    assert found["n_users"].tolist() == [4] * 3
+    assert found["n_nan"].tolist() == [1] * 3
     assert summary(per_user[1:2])["mean"].isna().all()
+    assert summary(per_user[:2])["mean"].tolist() == [0.5, 0, 1]
+    assert summary(per_user[:2])["stderr"].isna().all(), "one user tells nothing about the others"
 
 
 def test_the_difference_of_two_models_is_taken_user_by_user():
     random = np.random.default_rng(0)
     easy = random.random((500, 1))  # some users are easy for both
-    a, b = (easy + 0.01 * random.standard_normal((500, len(METRICS))) for _ in range(2))
+    a, b = (
+        pd.DataFrame(easy + 0.01 * random.standard_normal((500, 3)), columns=PUBLISHED)
+        for _ in range(2)
+    )
     found = paired(a + 0.01, b)
     np.testing.assert_allclose(found["mean"], (a + 0.01 - b).mean(axis=0))
     assert np.all(found["stderr"] < summary(a)["stderr"] / 10)
@@ -251,3 +255,22 @@ def test_a_list_longer_than_there_are_items():
     assert ids.shape == scores.shape == (2, 10**6)
     assert ids[:, :4].tolist() == [[1, 2, 0, -1]] * 2
     assert np.all(scores[:, 3:] == -np.inf)
+
+
+def test_scores_that_cannot_hold_minus_infinity_mask_as_well():
+    """As truth values, masked items would be True, and so the best."""
+    scores = np.array([[True, False, True, False], [True, True, False, False]])
+    seen = sp.csr_array(np.array([[1, 0, 0, 0], [0, 0, 0, 1]], np.float32))
+    for dtype in (bool, np.int8, np.int64, np.float16):
+        ids, _ = top_items(Fixed(scores.astype(dtype)), seen, 4)
+        assert ids.tolist() == [[2, 1, 3, -1], [0, 1, 2, -1]]
+    for dtype in (complex, object):
+        with pytest.raises(UserError, match="Fixed: its scores are"):
+            top_items(Fixed(scores.astype(dtype)), seen, 4)
+
+
+@pytest.mark.parametrize("shares", [[0.5] * 3, [0.5] * 5, [0.0] * 4, [np.nan] * 4, [2.0] * 4])
+def test_shares_that_are_not_of_these_items_are_refused(shares):
+    x = sp.csr_array(np.eye(4, dtype=np.float32))
+    with pytest.raises(UserError, match="shares must be one number per item"):
+        evaluate(Fixed(np.ones((4, 4))), x, x, ["novelty@2"], np.array(shares))

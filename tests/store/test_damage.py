@@ -14,7 +14,7 @@ from lindrop.base.errors import Damaged, UserError
 from lindrop.base.stopwatch import Cost
 from lindrop.models import tuning
 from lindrop.models.base import Fit
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.metrics import DEFAULT as METRICS
 from lindrop.store import seal
 from lindrop.store.checksum import LANES, ROW_BYTES, new_lanes, result, take
 from lindrop.store.hdf5 import MAKERS, seal_file
@@ -285,14 +285,14 @@ def test_the_tuning_of_another_model_or_split_is_refused(model, sha256, tmp_path
     trials = pd.DataFrame([{"rank": 5, "lambda": 3.0, **dict.fromkeys(METRICS, 0.5)}])
     options, path = {"lambda": [3.0]}, tmp_path / "0.csv"
     write_trials(path, trials, "edlae", "a" * 64)
-    assert len(read_trials([path], options, "edlae", "a" * 64)) == 1
+    assert len(read_trials([path], options, METRICS, "edlae", "a" * 64)) == 1
     with pytest.raises(Damaged, match="its checksum differs"):
-        read_trials([path], options, model, sha256)
+        read_trials([path], options, METRICS, model, sha256)
 
 
 @pytest.mark.parametrize("place", ["other/edlae.h5", "demo/ease.h5"])
 def test_the_metrics_of_another_model_or_dataset_are_refused(place, tmp_path):
-    per_user = np.full((4, len(METRICS)), 0.5)
+    per_user = pd.DataFrame(np.full((4, len(METRICS)), 0.5), columns=METRICS)
     results = {5: (tuning.Tested(5, {}, "", True, per_user, Cost(1, 2)), Fit(None))}
     right, wrong = tmp_path / "demo" / "edlae.h5", tmp_path / place
     write_metrics(right, "demo", "edlae", results)

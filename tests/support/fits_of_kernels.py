@@ -29,7 +29,7 @@ def main(output):
     for name in WITHOUT_TORCH:
         model = fit(name, training, **arguments(name)).model
         found[f"{name}, scores"] = model.scores(fold_in)
-        found[f"{name}, metrics"] = evaluate(model, fold_in, held_out)
+        found[f"{name}, metrics"] = evaluate(model, fold_in, held_out).per_user
     np.savez(output, **found)
 
 

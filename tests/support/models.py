@@ -18,7 +18,8 @@ def tasteful(users, items, seed=0):
 X = tasteful(200, 40)
 ITEMS = np.array([f"film {i} ü" for i in range(40)], object)
 WITHOUT_TORCH = [name for name in CATALOGUE if name not in TORCH]
-VALUES = {"l1": 1.0, "l2": 10.0, "factors": 8, "alpha": 2.0}  # of the searched options
+# Values of the searched options.
+VALUES = {"l1": 1.0, "l2": 10.0, "factors": 8, "alpha": 2.0, "neighbours": 12}
 SINGULAR = {
     "an item without users": sp.csr_array(X.toarray() * (np.arange(40) != 30)),
     "two items alike": sp.csr_array(X.toarray()[:, [*range(39), 3]]),

@@ -108,7 +108,11 @@ def a_run(folder):
     write(results / "benchmarks" / "fast.tsv", BENCHMARK.format(0.1, "-", "NA"))
     shown = [drawing(results, name) for name in ("data_tails", "pal2020_fig1", "pal2020_fig3")]
     table = write(results / "tables" / "steck2020_table1.csv", TABLE1).with_suffix(".html")
-    config = {"seed": 7, "datasets": {"demo": {"source": {"format": "synthetic"}}}}
+    config = {
+        "seed": 7,
+        "criterion": "ndcg@100",
+        "datasets": {"demo": {"source": {"format": "synthetic"}}},
+    }
     inputs = SimpleNamespace(
         claims=[claims_file(folder / "claims", paper) for paper in CLAIMS],
         schema=REPOSITORY / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml",

@@ -20,6 +20,7 @@ datasets:
 ranks: [2, 5]
 rank: 5
 gram_shards: 2
+tuning: grid
 points_per_job: 1
 models:
   edlae: {p: [0.2, 0.4], lambda: [10]}

@@ -17,7 +17,7 @@ from lindrop.models.torch.model import Perceptron
 from lindrop.models.tuning import Tested
 from lindrop.models.wmf import WeightedFactors
 from lindrop.papers.pretorius2018.image_sets import read_image_set, synthetic_set, write_image_set
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.metrics import DEFAULT as METRICS
 from lindrop.store.curves import read_curves, write_curves
 from lindrop.store.gram import Provenance, read_gram, write_gram
 from lindrop.store.images import read_images, write_images
@@ -70,8 +70,10 @@ def _metrics(path: Any) -> None:
     per_user = np.random.default_rng(3).uniform(size=(20, len(METRICS)))
     per_user[4] = np.nan
     fit = Fit(LowRank(per_user, per_user), [{"objective": 2.0}, {"objective": 1.0}])
+    table, overall = pd.DataFrame(per_user, columns=METRICS), {"coverage@20": 0.5}
     tested = {
-        rank: (Tested(rank, {"p": 0.3}, "", True, per_user, Cost(1, 2)), fit) for rank in (5, 7)
+        rank: (Tested(rank, {"p": 0.3}, "", True, table, Cost(1, 2), overall), fit)
+        for rank in (5, 7)
     }
     write_metrics(path, "demo", "edlae", tested, "state")
 
@@ -153,7 +155,7 @@ HDF5 = [
     *(Stored(f"model: {name}", _model(model), read_model) for name, model in _models().items()),
 ]
 TEXT = [
-    Stored("trials", _trials, lambda path: read_trials([path], OPTIONS, "edlae", SHA256)),
+    Stored("trials", _trials, lambda path: read_trials([path], OPTIONS, METRICS, "edlae", SHA256)),
     Stored("curves", _curves, read_curves),
     Stored("checks", _checks, read_checks),
     Stored("receipt", _receipt, read_receipt),

@@ -100,11 +100,15 @@ def test_defaults_are_filled_in(schema):
         "user": "user",
         "item": "item",
         "rating": None,
+        "time": None,
+        "test": None,
+        "validation": None,
         "url": None,
         "mirrors": [],
         **dict.fromkeys(("bytes", "sha256", "md5", "rows", "users", "items")),
     }
     assert entry["protocol"] == {
+        "split": "users",
         "heldout_users": 10,
         "min_rating": None,
         "min_user_interactions": 0,
@@ -144,8 +148,8 @@ def shared_file(**facts):
 WRONG = [
     (one(protocol={"heldout_users": 50.0}), f"{P}.heldout_users: 50.0 is not allowed"),
     (one() | {"seed": 2.0}, "seed: 2.0 is not allowed"),
-    (one(CSV | {"item": "user"}), f"{S}: user, item and rating must be different columns"),
-    (one(CSV | {"rating": "item"}), f"{S}: user, item and rating must be different columns"),
+    (one(CSV | {"item": "user"}), f"{S}: user, item, rating and time must be"),
+    (one(CSV | {"rating": "item"}), f"{S}: user, item, rating and time must be"),
     ({"datasets": {datetime.date(2020, 1, 1): {}}}, "datasets: the name 2020-01-01 is no text"),
     ({"datasets": {8: {}}}, "datasets: the name 8 is no text but of type int; quote the name"),
     ({"datasets": {"small\n": one()["datasets"]["mine"]}}, 'a name in datasets: "small\\n" is'),
@@ -167,7 +171,7 @@ WRONG = [
     (one() | {"models": {"ease": {"lambda": [10**400]}}}, "models.ease.lambda[0]: 1000"),
     (one() | {"rank": 10**18}, "rank: 1000000000000000000: a whole number may"),
     (
-        one() | {"models": {"ease": {"lambda": [1] * 1001}}, "points_per_job": 1},
+        one() | {"models": {"ease": {"lambda": [1] * 1001}}, "points_per_job": 1, "tuning": "grid"},
         "models.ease: 1,001",
     ),
     (one() | {"models": {"cdae": {"lambda": [1] * 1001}}}, "models.cdae: 1,001 points with 1 per"),
@@ -451,7 +455,8 @@ def test_what_is_said_to_be_a_papers_dataset_has_its_protocol(file, schema):
     datasets = checked(with_default(file), schema)["datasets"]
     for entry in datasets.values():
         if entry["paper"]:
-            assert entry["protocol"] == published[entry["paper"]]["protocol"]
+            expected = {"split": "users"} | published[entry["paper"]]["protocol"]
+            assert entry["protocol"] == expected
 
 
 def test_stated_facts_are_the_published_ones():
@@ -528,3 +533,56 @@ def test_a_path_that_is_read_without_an_end_is_refused(path, schema, tmp_path, m
     os.mkfifo("pipe")
     with pytest.raises(UserError, match="allowed: the path of an existing file"):
         checked(one({"format": "csv", "path": path}), schema)
+
+
+def weak(split, source=None, **protocol):
+    return {
+        "datasets": {
+            "mine": {"source": CSV | (source or {}), "protocol": {"split": split} | protocol}
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (weak("day"), f"{P}.split: \"day\" is not allowed; allowed: users, time"),
+        (weak("time"), f"{P}.split: time needs times: set source.time to the name of a column"),
+        (weak("time", {"time": "user"}), "source: user, item, rating and time must be different"),
+        (weak("time", {"time": "t"}, cut="soon"), f"{P}.cut: cut 'soon' is no date such as"),
+        (weak("time", {"time": "t"}, cut=0), f"{P}.cut: 0 is not allowed; allowed: a date"),
+        (weak("time", {"time": "t"}, last=1), f"{P}.last: unknown key (value 1)"),
+        (weak("leave_last", last=0), f"{P}.last: 0 is not allowed; allowed: a whole"),
+        (weak("leave_last", heldout_users=5), f"{P}.heldout_users: unknown key (value 5)"),
+        (weak("leave_last", {"test": __file__}), "source.test: {"),
+        (weak("given"), f"{P}.split: given needs source.test, the file of test interactions"),
+        (weak("given", {"test": "/no/such"}), "source.test.path: \"/no/such\" is not allowed"),
+        (weak("given", {"test": {"pth": "x"}}), "source.test.pth: unknown key (value \"x\"); did"),
+        (weak("given", {"test": {}}), "source.test: neither path nor url is given"),
+        (weak("given", {"test": 5}), "source.test: 5 is not allowed; allowed: a path, a mapping"),
+        (weak("given", {"test": __file__}, min_item_users=2), f"{P}.min_item_users: unknown key"),
+        (one() | {"metrics": ["auc@5"]}, "metrics[0]: no metric 'auc@5'; known: ndcg@k, recall@k"),
+        (one() | {"metrics": []}, "metrics: [] is not allowed; allowed: a list of metrics such as"),
+        (one() | {"metrics": ["mrr@5"]}, 'criterion: "ndcg@100" is not allowed; allowed: mrr@5'),
+        (
+            one() | {"metrics": ["mrr@5", "gini@5"], "criterion": "gini@5"},
+            'criterion: "gini@5" is not allowed; allowed: mrr@5',
+        ),
+        (one() | {"compare": {"models": ["easy"]}}, 'compare.models[0]: "easy" is not allowed'),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_split_or_a_metric_is_told_in_one_line(config, said, schema):
+    with pytest.raises(UserError) as error:
+        checked(config, schema)
+    assert str(error.value).startswith("config: ")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_other_files_of_a_dataset_are_paths_or_files(schema):
+    entry = {"path": __file__}
+    for given in (__file__, entry):
+        source = checked(weak("given", {"test": given}), schema)["datasets"]["mine"]["source"]
+        assert source["test"]["path"] == __file__
+        assert source["test"]["md5"] is None
+        assert source["validation"] is None

@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 
+import pandas as pd
 import pytest
 
 from support import processes
@@ -190,6 +191,29 @@ def test_a_file_that_changes_in_a_folder_is_seen(project):
         file.write("778,4,2005-09-06\n")
     project.ok(DESCRIBE)
     assert int(rows(project)["mine"]["interactions"]) == before + 1
+
+
+def test_a_folder_of_parquet_files_is_one_set(project):
+    project.path("events").mkdir()
+    for part in range(3):
+        users = [user for user in range(10 * part, 10 * part + 10) for _ in range(8)]
+        frame = pd.DataFrame({"user": users, "item": [row % 17 for row in range(80)]})
+        frame.to_parquet(project.path(f"events/part-{part}.parquet"))
+    project.write(
+        "config/mine.yaml",
+        "datasets: {mine: {source: {format: parquet, path: events}, protocol: {heldout_users: 5}}}",
+    )
+    project.ok(DESCRIBE)
+    found = rows(project)["mine"]
+    assert (int(found["users"]), int(found["interactions"])) == (30, 240)
+    log = project.path("results/logs/read_interactions/mine.log").read_text()
+    assert "reading 3 files of events" in log
+    project.path("events/part-1.parquet").unlink()
+    project.ok(DESCRIBE)
+    assert int(rows(project)["mine"]["users"]) == 20
+    project.path("events/part-2.parquet").write_bytes(b"PAR1")
+    (line,) = errors(project.fails(DESCRIBE))
+    assert "dataset mine: events/part-2.parquet: not a readable parquet file" in line
 
 
 def test_what_is_no_reason_to_download_again(project, mirror):

@@ -6,6 +6,7 @@ import sys
 
 import autoencoders
 import dropout_sgd
+import folder_at_scale
 import limits
 import pandas as pd
 import pytest
@@ -49,6 +50,12 @@ def test_files_that_are_named_exist(page):
 def test_numbers_on_data_are_those_of_the_benchmark():
     measured = pd.read_csv(REPOSITORY / "benchmarks" / "results" / "data_at_scale.csv")
     table = measured.drop(columns="cores").to_markdown(index=False, disable_numparse=True)
+    assert table in BENCHMARKS.read_text()
+
+
+def test_numbers_on_folders_are_those_of_the_benchmark():
+    measured = pd.read_csv(folder_at_scale.OUTPUT, dtype=str).fillna("")
+    table = folder_at_scale.shown(measured).to_markdown(index=False, disable_numparse=True)
     assert table in BENCHMARKS.read_text()
 
 
@@ -101,6 +108,7 @@ def test_shares_of_the_limits_are_those_of_the_benchmark():
 @pytest.mark.parametrize(
     ("page", "name", "shown"),
     [
+        ("scale.md", "sparse_models", None),
         ("dropout.md", "mianjy2018_fig3", None),
         ("dropout.md", "mianjy2018_fig3_checks", None),
         ("benchmarks.md", "dropout_times", None),

@@ -16,7 +16,7 @@ import pytest
 from lindrop.claims.check_files import read_checks
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.papers.steck2020.models import FITTED
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.metrics import DEFAULT
 from lindrop.store.seal import seal
 from support.configurations import SMALL, rules_run
 from support.copies import Extension
@@ -65,7 +65,7 @@ METRICS_FILE = "workflow/lindrop/ranking/metrics.py"
 
 @pytest.fixture
 def extension(project):
-    project.write("config/small.yaml", f"{SMALL}\nrank: 8\nranks: [8]\n")
+    project.write("config/small.yaml", f"{SMALL}\nrank: 8\nranks: [8]\ntuning: grid\n")
     return Extension(project)
 
 
@@ -125,13 +125,13 @@ def test_a_model_is_one_module_and_one_row(extension):
     assert "<td>item neighbours</td>" in page
 
 
-PLAIN = '''def plain_recall(gains: Floats, wanted: Counts, depth: int) -> Floats:
-    """Share of the held-out items among the first `depth`."""
-    return np.count_nonzero(gains[:, :depth], axis=1) / wanted
+FIRST = '''def first_half(gains: Floats, wanted: Counts, k: int) -> Floats:
+    """Share of the held-out items among the first k // 2."""
+    return hits(gains, k // 2) / wanted
 
 
 '''
-ENTRY = '    "plain_recall@2": Metric("plain Recall@2", partial(plain_recall, depth=2)),\n'
+ENTRY = '    "first_half": Kind("first half Recall", first_half),\n'
 ON_THE_PAGE = """-c '
 from lindrop.base.yaml_files import read_yaml
 from lindrop.papers.steck2020.table1_comparison import beside
@@ -140,17 +140,20 @@ print(beside("%s.csv", published, {"small"}).metrics)'"""
 
 
 def test_a_metric_is_one_entry_and_may_be_what_tuning_goes_by(extension):
-    extension.insert(METRICS_FILE, PLAIN, before="METRICS = {")
-    extension.insert(METRICS_FILE, ENTRY, before="}\nCRITERION = ")
-    extension.replace(METRICS_FILE, 'CRITERION = "ndcg@100"', 'CRITERION = "plain_recall@2"')
+    extension.insert(METRICS_FILE, FIRST, before="@dataclass(frozen=True)\nclass Kind:")
+    extension.insert(METRICS_FILE, ENTRY, before='    "novelty": Kind(')
     assert extension.files == [METRICS_FILE]
-    known = [*METRICS, "plain_recall@2"]
+    settings = "metrics: [recall@20, first_half@4]\ncriterion: first_half@4\n"
+    extension.project.write(
+        "config/small.yaml", f"{SMALL}\nrank: 8\nranks: [8]\ntuning: grid\n{settings}"
+    )
+    known = ["recall@20", "first_half@4", "ndcg@100", "recall@50"]
 
     snakemake(extension, "results/metrics/small/ease.h5")
     trials = pd.read_csv(extension.project.path("results/tuning/small/ease/0.csv"))
     assert len(trials) == len(CATALOGUE["ease"].options["lambda"].default)
-    assert set(known) <= set(trials)
-    best = trials.loc[trials["plain_recall@2"].idxmax()]
+    assert {*DEFAULT, "first_half@4"} <= set(trials)
+    best = trials.loc[trials["first_half@4"].idxmax()]
     with h5py.File(extension.project.path("results/metrics/small/ease.h5")) as file:
         assert list(file.attrs["metrics"]) == known
         (fitted,) = file.values()
@@ -160,13 +163,13 @@ def test_a_metric_is_one_entry_and_may_be_what_tuning_goes_by(extension):
 
     table = rows_of_table(extension, FITTED)
     own = table[table["model"] == "ease"].set_index("metric")["mean"]
-    assert list(own.index) == ["recall@20", "recall@50", "ndcg@100", "plain_recall@2"]
-    assert own["plain_recall@2"] == pytest.approx(np.nanmean(per_user[:, -1]))
-    assert 0.02 < own["plain_recall@2"] < own["recall@20"] <= 1
+    assert list(own.index) == ["recall@20", "recall@50", "ndcg@100", "first_half@4"]
+    assert own["first_half@4"] == pytest.approx(np.nanmean(per_user[:, 1]))
+    assert 0.02 < own["first_half@4"] < own["recall@20"] <= 1
     shown = extension.project.path(f"{TABLE}.html").read_text()
-    assert "<th>plain Recall@2</th>" in shown
-    assert "<th>gain in plain Recall@2</th>" in shown
-    assert "'plain_recall@2': 'plain Recall@2'" in extension.python(ON_THE_PAGE % TABLE)
+    assert "<th>first half Recall@4</th>" in shown
+    assert "<th>gain in first half Recall@4</th>" in shown
+    assert "'first_half@4': 'first half Recall@4'" in extension.python(ON_THE_PAGE % TABLE)
 
 
 FIGURE = '''"""Shrinkage of singular values by dropout: Theorem 3.6 of Mianjy 2018 for r = 1."""

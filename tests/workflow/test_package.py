@@ -107,8 +107,8 @@ def test_the_first_example_of_the_library_runs_from_it(installed, my_csv, tmp_pa
 
 def test_the_further_examples_of_the_library_continue_the_first(installed, my_csv, tmp_path):
     examples = "\n".join(python_blocks(REPOSITORY / "docs" / "library.md"))
-    said = run(installed, examples + "\nprint(best.shape, everybody.shape)", tmp_path)
-    assert said.endswith("(100, 3) (2100, 12)\n")
+    checks = "\nprint(len(final.items), set(ours.recommend(k=3).groupby('user').size()))"
+    assert run(installed, examples + checks, tmp_path).endswith("12 {3}\n")
 
 
 def test_what_the_library_imports_is_among_its_requirements():

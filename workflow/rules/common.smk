@@ -3,6 +3,7 @@ import yaml
 from snakemake.logging import logger
 
 from lindrop.configuration.config import (
+    OTHER_FILES,
     checked,
     download_name,
     downloads,
@@ -12,6 +13,7 @@ from lindrop.base.error_file import begin_run, damaged_of_run, errors_of_run
 from lindrop.configuration.schema import load_schema
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
+from lindrop.ranking.metrics import DEFAULT as PUBLISHED_METRICS
 from lindrop.models.catalogue import CATALOGUE, TORCH as DEEP
 from lindrop.claims.media import paper_of
 from lindrop.claims.summary import last_words
@@ -48,25 +50,46 @@ if workflow.is_main_process:  # its jobs have made results already when they rea
     except UserError as error:
         sys.exit(f"lindrop: error: {error}")
 MODELS = [model for model in CATALOGUE if model not in DEEP]
+# Datasets whose training users are tested as well: tuning fits their models to fewer interactions.
+WEAK = [
+    name for name, entry in DATASETS.items() if entry["protocol"]["split"] != "users"
+]
 SYNTHETIC = [
     name for name, entry in DATASETS.items() if entry["source"]["format"] == "synthetic"
 ]
 FROM_FILES = [name for name in DATASETS if name not in SYNTHETIC]
 DOWNLOADS = downloads(config)
+CRITERION = config["criterion"]
+# Tuning measures the criterion and the published metrics, so that another metric to be shown does
+# not make it run again. The published ones are always tested: the papers' tables show them.
+TUNED_BY = list(dict.fromkeys([*PUBLISHED_METRICS, CRITERION]))
+TESTED_BY = list(dict.fromkeys([*config["metrics"], *TUNED_BY]))
+# Models that `snakemake compare` shows. Unless the configuration names some, Table 1 shows them, too.
+SOME_COMPARED = config["compare"]["models"]
 # Names of the figures and tables about the datasets, which `snakemake compare` makes.
 COMPARED = [
     "dataset_long_tails",
+    "compare",
+    "compare_groups",
     *(
         f"{paper}_{name}"
         for paper, rows in PAPERS.items()
         for name, row in rows.items()
-        if isinstance(row, Table) and row.of_datasets
+        if isinstance(row, Table)
+        and row.of_datasets
+        and not (SOME_COMPARED and (paper, name) == ("steck2020", "table1"))
     ),
 ]
-# Files made by the target of each paper, and those that only `make deep` makes. Filled by the
-# papers' rules.
+# Files made by the target of each paper, those that only `make deep` makes, and those that only a
+# target of their own makes. Filled by the papers' rules.
 PAPER_RESULTS = {paper: [] for paper in PAPERS}
 DEEP_RESULTS = []
+ASKED_RESULTS = {
+    name: []
+    for rows in PAPERS.values()
+    for name, row in rows.items()
+    if not isinstance(row, Table) and row.asked
+}
 
 
 def one_of(names):
@@ -102,10 +125,22 @@ def local_copy(entry, name):
     if config["data_dir"] is not None:
         downloaded = download_name(entry["url"])
         folder = Path(config["data_dir"])
-        for file in (folder / downloaded, folder / name / downloaded):
-            if file.is_file():
-                return local(str(file))
+        for file in (downloaded, f"{name}/{downloaded}"):
+            for copy in (folder / file, folder / f"{file}.gz"):
+                if copy.is_file():
+                    return local(str(copy))
     return None
+
+
+def is_packed(entry, name):
+    """Whether the local copy of a file is gzipped, while its download is not."""
+    copy = local_copy(entry, name)
+    return copy is not None and Path(copy).name == f"{copied_name(entry)}.gz"
+
+
+def copied_name(entry):
+    """Name under which `data_dir` is searched for a file; None for a file with a path."""
+    return None if entry["path"] is not None else download_name(entry["url"])
 
 
 def local_file(name):
@@ -128,6 +163,86 @@ def source_file(wildcards):
 def source_url(wildcards):
     """File that notes the URL of a download; an empty list for a file on this machine."""
     return [] if local_file(wildcards.dataset) else f"{source_file(wildcards)}.url"
+
+
+def other_entries(dataset):
+    """Entries of the files of a dataset beside its training file, by part."""
+    source = DATASETS[dataset]["source"]
+    return {part: source[part] for part in OTHER_FILES if source.get(part) is not None}
+
+
+def other_files(wildcards):
+    """Files of a dataset beside its training file, by part."""
+    return {
+        part: local_copy(entry, wildcards.dataset) or download(entry)
+        for part, entry in other_entries(wildcards.dataset).items()
+    }
+
+
+def other_urls(wildcards):
+    """Notes of the URLs of those that are downloaded, by part."""
+    return {
+        f"{part}_url": f"{download(entry)}.url"
+        for part, entry in other_entries(wildcards.dataset).items()
+        if not local_copy(entry, wildcards.dataset)
+    }
+
+
+def expected_of_others(wildcards):
+    """Size and checksums of these files, by part."""
+    return {
+        part: {fact: entry[fact] for fact in ("bytes", "sha256", "md5")}
+        for part, entry in other_entries(wildcards.dataset).items()
+    }
+
+
+def packed_files(wildcards):
+    """Files of a dataset, by name of the rule's input, that are gzipped copies of a download."""
+    name = wildcards.dataset
+    entries = {"file": DATASETS[name]["source"], **other_entries(name)}
+    return [part for part, entry in entries.items() if is_packed(entry, name)]
+
+
+def layout(wildcards):
+    """Format of a dataset's files and its columns, with the times where its split needs them."""
+    found = source("format", "user", "item", "rating")(wildcards)
+    if protocol(wildcards)["split"] in ("time", "leave_last"):
+        of_format = "timestamp" if found["format"] == "movielens" else None
+        entry = DATASETS[wildcards.dataset]["source"]
+        found["time"] = entry.get("time", of_format)
+    return found
+
+
+def needed_by_model(wildcards, file):
+    """X'X or its spectrum, if the model is fitted from it; an empty list for a fit from X alone."""
+    return file if CATALOGUE[wildcards.model].gram else []
+
+
+def fitting_gram(wildcards):
+    """X'X of the training users, from which the chosen point of a model is fitted."""
+    return needed_by_model(wildcards, GRAM)
+
+
+def fitting_spectrum(wildcards):
+    """Spectrum of the X'X of the training users."""
+    return needed_by_model(wildcards, SPECTRUM)
+
+
+def tuning_gram(wildcards):
+    """X'X that tuning fits to: of a weak split, without the interactions that judge it."""
+    gram = GRAM_OF_TUNING if wildcards.dataset in WEAK else GRAM
+    return needed_by_model(wildcards, gram)
+
+
+def tuning_spectrum(wildcards):
+    """Spectrum of the X'X that tuning fits to."""
+    spectrum = SPECTRUM_OF_TUNING if wildcards.dataset in WEAK else SPECTRUM
+    return needed_by_model(wildcards, spectrum)
+
+
+def tuning_part(wildcards):
+    """Part of the split that tuning fits to."""
+    return "validation/fold_in" if wildcards.dataset in WEAK else "train"
 
 
 def image_files(wildcards):
@@ -175,8 +290,15 @@ def deep_options(model):
 
 
 def points_per_job(model):
-    """Points of a grid in one tuning job; one for deep models, each with its own checkpoint."""
-    return 1 if model in DEEP else config["points_per_job"]
+    """Points of a grid in one tuning job; one for deep models, each with its own checkpoint.
+
+    A search takes all points, as each fit decides which point is next.
+    """
+    if model in DEEP:
+        return 1
+    if config["tuning"] == "search":
+        return max(1, len(grid(model_options(model))))
+    return config["points_per_job"]
 
 
 def points_of(model, chunk):
@@ -223,12 +345,29 @@ def checks_of(papers):
 
 
 def deep_results(end):
-    """Files with this ending that `make deep` made.
+    """Files with this ending that `make deep` made, or a target such as `attribution`.
 
     They are parameters, not inputs: the default run neither needs PyTorch nor trains for hours.
     """
     files = [real(file) for file in DEEP_RESULTS if file.endswith(end)]
+    files += [file for name in ASKED_RESULTS for file in asked_results(name, end)]
     return [file for file in files if Path(file).exists()]
+
+
+def asked_results(name, end):
+    """Files with this ending that a target of its own made, if it made them from these datasets."""
+    files = [real(file) for file in ASKED_RESULTS[name]]
+    (numbers,) = (Path(file) for file in files if file.endswith(".csv"))
+    try:
+        lines = numbers.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    made_from = {line.partition(",")[0] for line in lines[1:]}
+    return (
+        [file for file in files if file.endswith(end)]
+        if made_from <= {*DATASETS}
+        else []
+    )
 
 
 def on_page(page, file):
@@ -236,6 +375,8 @@ def on_page(page, file):
     name = Path(file).stem
     if page == "compare":
         return name in COMPARED
+    if name in ("compare", "compare_groups"):
+        return False
     return page == "index" or name.startswith(f"{page}_")
 
 

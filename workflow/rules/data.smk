@@ -33,6 +33,8 @@ rule fetch:
 
 rule verify_source:
     input:
+        unpack(other_files),
+        unpack(other_urls),
         file=source_file,
         url=source_url,
     output:
@@ -52,6 +54,8 @@ rule verify_source:
         disk_mb=1,
     params:
         expected=source("bytes", "sha256", "md5"),
+        others=expected_of_others,
+        packed=packed_files,
         code=code("verify_source.py"),
         lineage=led_to("source"),
     script:
@@ -60,6 +64,7 @@ rule verify_source:
 
 rule read_interactions:
     input:
+        unpack(other_files),
         file=source_file,
         source=rules.verify_source.output,
     output:
@@ -75,13 +80,13 @@ rule read_interactions:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, input, attempt: attempt
-        * (500 + 1.3 * text_mb(input.file)),
+        mem_mb=reading_mb,
         runtime=grows(60),
-        disk_mb=lambda wildcards, input: 10 + text_mb(input.file),
+        disk_mb=lambda wildcards, input: 10 + texts_mb(wildcards, input),
     params:
         lineage=led_to("interactions"),
-        layout=source("format", "user", "item", "rating"),
+        layout=layout,
+        others=lambda wildcards: list(other_entries(wildcards.dataset)),
         stated=source("rows", "users", "items"),
         min_rating=lambda wildcards: protocol(wildcards)["min_rating"],
     script:
@@ -128,7 +133,7 @@ rule split:
         "../../envs/data.yaml"
     threads: HEAVY
     resources:
-        mem_mb=lambda wildcards, input, attempt: attempt * (500 + 18 * input.size_mb),
+        mem_mb=splitting_mb,
         runtime=grows(60),
         disk_mb=lambda wildcards, input: 10 + 2 * input.size_mb,
     params:

@@ -25,6 +25,9 @@ rule tune_deep:
         seed=config["seed"],
         options=lambda wildcards: deep_options(wildcards.model),
         points=lambda wildcards: list(points_of(wildcards.model, int(wildcards.chunk))),
+        metrics=TUNED_BY,
+        criterion=CRITERION,
+        part=tuning_part,
     script:
         "../scripts/tune_deep.py"
 
@@ -53,6 +56,9 @@ rule fit_deep:
         lineage=led_to("fit_deep"),
         seed=config["seed"],
         options=lambda wildcards: deep_options(wildcards.model),
+        metrics=TESTED_BY,
+        criterion=CRITERION,
+        part=tuning_part,
         tuning=lambda wildcards: str(Path(real(TUNING, **wildcards, chunk=0)).parent),
     script:
         "../scripts/fit_deep.py"

@@ -46,7 +46,12 @@ def known_source(dataset):
     """Source of a dataset and its local file's state, without mirrors, which change nothing."""
     source = DATASETS[dataset]["source"]
     local = None if dataset in SYNTHETIC else local_file(dataset)
-    return {key: source[key] for key in source if key != "mirrors"}, file_state(local)
+    others = {
+        part: file_state(local_copy(entry, dataset))
+        for part, entry in other_entries(dataset).items()
+    }
+    stated = {key: source[key] for key in source if key != "mirrors"}
+    return stated, file_state(local), others
 
 
 def known_images(images):
@@ -66,7 +71,7 @@ TITLES = {
 }
 SEED, RANKS = config["seed"], (config["rank"], *config["ranks"])
 
-# Stages by name: the stages before each, and a function of the wildcards that returns what else
+# Stages by name: the stages before each, or a function of the wildcards for them, and a function of the wildcards that returns what else
 # decides its output, code included.
 STAGES = {
     "source": (
@@ -88,21 +93,32 @@ STAGES = {
     "gram": (["split"], lambda **_: code("gram.py")),
     "spectrum": (["gram"], lambda **_: (code("spectrum.py"), RANKS, SEED)),
     "tune": (
-        ["spectrum"],
-        lambda model, **_: (code_of_model("tune.py", model), model_options(model)),
+        lambda model, **_: ["spectrum" if CATALOGUE[model].gram else "split"],
+        lambda model, **_: (
+            code_of_model("tune.py", model),
+            model_options(model),
+            TUNED_BY,
+            (config["tuning"], CRITERION, config["rank"]),
+        ),
     ),
-    "fit": (["tune"], lambda model, **_: code_of_model("fit.py", model)),
+    "fit": (
+        ["tune"],
+        lambda model, **_: (code_of_model("fit.py", model), TESTED_BY, CRITERION),
+    ),
+    "recommend": (["fit"], lambda **_: code("recommend.py")),
     "tune_deep": (
         ["split"],
         lambda model, **_: (
             code_of_model("tune_deep.py", model),
             deep_options(model),
             SEED,
+            TUNED_BY,
+            CRITERION,
         ),
     ),
     "fit_deep": (
         ["tune_deep"],
-        lambda model, **_: code_of_model("fit_deep.py", model),
+        lambda model, **_: (code_of_model("fit_deep.py", model), TESTED_BY),
     ),
     "images": (
         [],
@@ -119,6 +135,7 @@ STAGES = {
 def lineage(stage, **wildcards):
     """Fingerprint of everything that decides the output of a stage."""
     before, own = STAGES[stage]
+    before = before(**wildcards) if callable(before) else before
     state = [own(**wildcards), *(lineage(one, **wildcards) for one in before)]
     return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
@@ -131,7 +148,12 @@ def led_to(stage):
 def led_to_metrics(models):
     """Fingerprint of what decides the metrics of these models on all datasets, and their titles."""
     states = [
-        (lineage("fit", dataset=dataset, model=model), TITLES[model])
+        (
+            lineage(
+                "fit_deep" if model in DEEP else "fit", dataset=dataset, model=model
+            ),
+            TITLES[model],
+        )
         for dataset in DATASETS
         for model in models
     ]

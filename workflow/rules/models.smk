@@ -29,6 +29,7 @@ rule gram_shard:
         lineage=led_to("gram"),
         shard=lambda wildcards: int(wildcards.shard),
         shards=lambda wildcards: int(wildcards.shards),
+        part="train",
     script:
         "../scripts/gram.py"
 
@@ -55,8 +56,26 @@ rule gram:
         lineage=led_to("gram"),
         shard=0,
         shards=1,
+        part="train",
     script:
         "../scripts/gram.py"
+
+
+# Tuning fits the models of a weak split to another part of it.
+use rule gram as gram_of_tuning with:
+    input:
+        split=SPLIT,
+    output:
+        GRAM_OF_TUNING,
+    log:
+        "<logs>/gram_of_tuning/{dataset}.log",
+    benchmark:
+        "<benchmarks>/gram_of_tuning/{dataset}.tsv"
+    params:
+        lineage=led_to("gram"),
+        shard=0,
+        shards=1,
+        part="validation/fold_in",
 
 
 rule spectrum:
@@ -82,15 +101,34 @@ rule spectrum:
         ranks=config["ranks"],
         rank=config["rank"],
         seed=config["seed"],
+        part="train",
     script:
         "../scripts/spectrum.py"
+
+
+use rule spectrum as spectrum_of_tuning with:
+    input:
+        split=SPLIT,
+        gram=GRAM_OF_TUNING,
+    output:
+        SPECTRUM_OF_TUNING,
+    log:
+        "<logs>/spectrum_of_tuning/{dataset}.log",
+    benchmark:
+        "<benchmarks>/spectrum_of_tuning/{dataset}.tsv"
+    params:
+        lineage=led_to("spectrum"),
+        ranks=config["ranks"],
+        rank=config["rank"],
+        seed=config["seed"],
+        part="validation/fold_in",
 
 
 rule tune:
     input:
         split=SPLIT,
-        gram=GRAM,
-        spectrum=SPECTRUM,
+        gram=tuning_gram,
+        spectrum=tuning_spectrum,
     output:
         TUNING,
     log:
@@ -119,6 +157,10 @@ rule tune:
         ranks=config["ranks"],
         options=lambda wildcards: model_options(wildcards.model),
         points=lambda wildcards: list(points_of(wildcards.model, int(wildcards.chunk))),
+        metrics=TUNED_BY,
+        criterion=CRITERION,
+        tuning=config["tuning"],
+        part=tuning_part,
     script:
         "../scripts/tune.py"
 
@@ -126,8 +168,8 @@ rule tune:
 rule fit:
     input:
         split=SPLIT,
-        gram=GRAM,
-        spectrum=SPECTRUM,
+        gram=fitting_gram,
+        spectrum=fitting_spectrum,
         trials=tuning_chunks,
     output:
         metrics=METRICS,
@@ -146,12 +188,15 @@ rule fit:
         mem_mb=fit_mb,
         runtime=lambda wildcards, input, attempt: attempt
         * fit_minutes(wildcards, input, 10),
-        disk_mb=matrix_mb,
+        disk_mb=model_disk_mb,
     params:
         lineage=led_to("fit"),
         seed=config["seed"],
         rank=config["rank"],
         ranks=config["ranks"],
         options=lambda wildcards: model_options(wildcards.model),
+        metrics=TESTED_BY,
+        criterion=CRITERION,
+        tuning=config["tuning"],
     script:
         "../scripts/fit.py"

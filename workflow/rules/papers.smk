@@ -43,7 +43,11 @@ for paper, rows in PAPERS.items():
             files = figure_files(identifier, paper_of(paper), **labels)
             if row.checks:
                 files["checks"] = CHECKS.format(paper=paper, job=name)
-            made = DEEP_RESULTS if row.deep else PAPER_RESULTS[paper]
+            made = PAPER_RESULTS[paper]
+            if row.deep:
+                made = DEEP_RESULTS
+            elif row.asked:
+                made = ASKED_RESULTS[name]
             made.extend(map(str, files.values()))
 
             rule:

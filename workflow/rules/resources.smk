@@ -47,6 +47,46 @@ def text_mb(path):
     )
 
 
+def texts_mb(wildcards, input):
+    """Megabytes of text in all files of a dataset; lists of items are taken for eight times more."""
+    files = [input.file, *(input[part] for part in other_entries(wildcards.dataset))]
+    lists = DATASETS[wildcards.dataset]["source"]["format"] == "adjacency"
+    return (8 if lists else 1) * sum(map(text_mb, files))
+
+
+def reading_mb(wildcards, input, attempt):
+    """Megabytes for reading a dataset: of a folder with integer ids, the codes of its rows."""
+    from lindrop.data.delimited import Columns  # slow, and often not needed
+    from lindrop.data.folders import rows_of_numbers
+
+    asked, folder = DATASETS[wildcards.dataset]["source"], Path(input.file)
+    if (
+        asked["format"] == "parquet"
+        and folder.is_dir()
+        and not layout(wildcards).get("time")
+    ):
+        rows = rows_of_numbers(folder, Columns(asked["user"], asked["item"]))
+        if rows is not None:
+            return math.ceil(attempt * (1000 + 12e-6 * rows))
+    return attempt * (500 + 1.3 * texts_mb(wildcards, input))
+
+
+def splitting_mb(wildcards, input, attempt):
+    """Megabytes for a split: of whole users, 20 bytes per interaction and the ids that are texts."""
+    from lindrop.store.interactions import read_numbers  # slow, and often not needed
+
+    Path(
+        input[0]
+    ).stat()  # an error before the file exists, so Snakemake evaluates it later
+    if wildcards.dataset not in WEAK:
+        try:
+            rows, texts = read_numbers(input[0])
+            return math.ceil(attempt * (1000 + 20e-6 * rows + 300e-6 * texts))
+        except UserError:  # the job that reads the file says that it is damaged
+            pass
+    return attempt * (500 + 18 * input.size_mb)
+
+
 def generated_rows(wildcards):
     """Number of interactions that the generator makes for a dataset."""
     asked = DATASETS[wildcards.dataset]["source"]
@@ -111,6 +151,12 @@ def deep_disk_mb(wildcards, input):
     return 30 + 2 * fit_mb(wildcards, input, attempt=1)
 
 
+def attribution_mb(wildcards, input, attempt):
+    """Megabytes for X'X, its inverse and one more such matrix in float64, and for a fit's own."""
+    size = size_of(input.split)
+    return job_mb(size, MARGIN * 5 * 8 * size.items**2, attempt)
+
+
 def spectrum_mb(wildcards, input, attempt):
     """Megabytes for X'X and its eigenvectors."""
     size = size_of(input.split)
@@ -129,6 +175,13 @@ def similarity_mb(wildcards, input, attempt):
 def matrix_mb(wildcards, input):
     """Megabytes on disk for X'X, B or all eigenvectors, with the metrics per user."""
     return 30 + 8 * items_of(input.split) ** 2 / 1e6
+
+
+def model_disk_mb(wildcards, input):
+    """Megabytes on disk for a model and its metrics: one fitted without X'X is never larger in memory."""
+    if CATALOGUE[wildcards.model].gram:
+        return matrix_mb(wildcards, input)
+    return 30 + fit_mb(wildcards, input, attempt=1)
 
 
 def most_items(wildcards, input=None):

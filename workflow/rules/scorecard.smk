@@ -36,7 +36,11 @@ rule scorecard:
 
 for page, papers in PAGES.items():
     shown = {file: title for file, title in REPORTED.items() if on_page(page, file)}
-    media = [file for file in shown if file not in map(real, DEEP_RESULTS)]
+    optional = [
+        *DEEP_RESULTS,
+        *(file for files in ASKED_RESULTS.values() for file in files),
+    ]
+    media = [file for file in shown if file not in map(real, optional)]
     captions = [
         own_file("workflow", "report", f"{Path(file).stem}.rst") for file in shown
     ]

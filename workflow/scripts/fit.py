@@ -12,13 +12,28 @@ wildcards, params = snakemake.wildcards, snakemake.params
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     split = snakemake.input.split
     digest = read_split_sha256(split)
-    data = read_training(split, snakemake.input.gram, snakemake.input.spectrum, params.seed)
+    data = read_training(
+        split,
+        snakemake.input.gram or None,
+        snakemake.input.spectrum or None,
+        params.seed,
+        params.metrics,
+    )
+    trials, criterion = snakemake.input.trials, params.criterion
     chosen = (
         choose(
-            read_trials(snakemake.input.trials, params.options, wildcards.model, digest),
+            read_trials(
+                trials,
+                params.options,
+                [criterion],
+                wildcards.model,
+                digest,
+                params.tuning == "grid",
+            ),
             params.options,
+            criterion,
         )
-        if snakemake.input.trials
+        if trials
         else only_choice(params.options, ranks_of(wildcards.model, params.rank, params.ranks, data))
     )
     results = refit(
@@ -38,4 +53,5 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         read_items(split),
         {"rank": tested.rank, **tested.parameters},
         digest,
+        data.shares,
     )

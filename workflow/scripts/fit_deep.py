@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from lindrop.base.reporting import job
+from lindrop.models.base import shares_of_users
 from lindrop.models.tuning import choose, number_of, only_choice, refit
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
@@ -20,13 +21,17 @@ def checkpoint(file):
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
     items, digest = read_items(split), read_split_sha256(split)
     if trials:
-        tried = read_trials(trials, params.options, wildcards.model, digest)
-        chosen = choose(tried, params.options)
+        criterion = params.criterion
+        tried = read_trials(trials, params.options, [criterion], wildcards.model, digest)
+        chosen = choose(tried, params.options, criterion)
         # continue from the finished training that the tuning job of this point left
         made_for = trials[number_of(chosen.iloc[0], params.options)]
     else:
         chosen, made_for = only_choice(params.options, [len(items)]), output.model
-    data = read_deep_training(split, params.seed, checkpoint(made_for))
+    data = read_deep_training(
+        *(split, params.seed, checkpoint(made_for)),
+        *(params.metrics, params.criterion, params.part),
+    )
     results = refit(
         data,
         wildcards.model,
@@ -34,6 +39,8 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         params.options,
         fold_in=read_split_matrix(split, "test/fold_in"),
         held_out=read_split_matrix(split, "test/held_out"),
+        # a deep model of a weak split is not fitted to all of the training part
+        shares=shares_of_users(read_split_matrix(split, "train")),
     )
     ((tested, model),) = results.values()
     write_metrics(output.metrics, wildcards.dataset, wildcards.model, results, params.lineage)
@@ -44,6 +51,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         items,
         tested.parameters,
         digest,
+        data.shares,
     )
     # also delete the checkpoints of points that are no longer in the grid
     for file in (*Path(params.tuning).glob("*.checkpoint"), checkpoint(output.model)):

@@ -1,11 +1,12 @@
 from lindrop.base.reporting import job
 from lindrop.linalg.gram import gram_matrix, user_shards
 from lindrop.store.gram import Provenance, add_shards, write_gram
-from lindrop.store.split import read_split_matrix, read_split_sha256
+from lindrop.store.split import part_sha256, read_split_matrix
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
-    digest = read_split_sha256(snakemake.input.split)
-    x = read_split_matrix(snakemake.input.split, "train")
+    part = snakemake.params.part
+    digest = part_sha256(snakemake.input.split, part)
+    x = read_split_matrix(snakemake.input.split, part)
     if shards := snakemake.input.get("shards"):
         gram, provenance = add_shards(shards, digest, x.shape[0])
     else:

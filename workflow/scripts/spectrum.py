@@ -1,11 +1,12 @@
 from lindrop.base.reporting import job
 from lindrop.ranking.grids import usable_ranks
 from lindrop.store.spectrum import write_spectrum
-from lindrop.store.split import read_split_sha256
+from lindrop.store.split import part_sha256
 from lindrop.store.training import read_training
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}"):
     split, gram = snakemake.input
-    data = read_training(split, gram, seed=snakemake.params.seed)
+    part = snakemake.params.part
+    data = read_training(split, gram, seed=snakemake.params.seed, part=part)
     rank = max(usable_ranks([*snakemake.params.ranks, snakemake.params.rank], data.largest_rank))
-    write_spectrum(snakemake.output[0], data.top_spectrum(rank), read_split_sha256(split))
+    write_spectrum(snakemake.output[0], data.top_spectrum(rank), part_sha256(split, part))

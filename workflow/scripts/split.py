@@ -1,11 +1,12 @@
 from lindrop.base.reporting import job
-from lindrop.data.split import Protocol, split
+from lindrop.data.split import protocol_of, split
 from lindrop.store.interactions import read_interactions
 from lindrop.store.split import write_split
 
 with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}") as log:
     interactions, source = read_interactions(snakemake.input[0])
-    result = split(interactions, Protocol(**snakemake.params.protocol))
+    result = split(interactions, protocol_of(snakemake.params.protocol))
+    del interactions  # the file is written with the memory of the split alone
     counts = result.counts
     log.info("%d users, %d items, %d interactions", counts.users, counts.items, counts.interactions)
     log.info("dropped %d users and %d items", counts.users_dropped, counts.items_dropped)

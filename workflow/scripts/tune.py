@@ -1,22 +1,26 @@
 from lindrop.base.reporting import job
+from lindrop.models.search import search
 from lindrop.models.tuning import ranks_of, tune
-from lindrop.ranking.grids import grid
+from lindrop.ranking.grids import grid, rank_of_table
 from lindrop.store.split import read_split_matrix, read_split_sha256
 from lindrop.store.training import read_training
 from lindrop.store.trials import write_trials
 
 wildcards, params = snakemake.wildcards, snakemake.params
+model, options = wildcards.model, params.options
 
-with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
+with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"):
     split = snakemake.input.split
-    data = read_training(split, snakemake.input.gram, snakemake.input.spectrum, params.seed)
-    trials = tune(
-        data,
-        wildcards.model,
-        [grid(params.options)[point] for point in params.points],
-        ranks_of(wildcards.model, params.rank, params.ranks, data),
-        params.options,
-        fold_in=read_split_matrix(split, "validation/fold_in"),
-        held_out=read_split_matrix(split, "validation/held_out"),
+    data = read_training(
+        *(split, snakemake.input.gram or None, snakemake.input.spectrum or None),
+        *(params.seed, params.metrics, params.part),
     )
-    write_trials(snakemake.output[0], trials, wildcards.model, read_split_sha256(split))
+    users = [read_split_matrix(split, f"validation/{part}") for part in ("fold_in", "held_out")]
+    ranks = ranks_of(model, params.rank, params.ranks, data)
+    if params.tuning == "search":
+        first = rank_of_table(params.rank, ranks)
+        trials = search(data, model, first, ranks, options, *users, params.criterion)
+    else:
+        points = [grid(options)[point] for point in params.points]
+        trials = tune(data, model, points, ranks, options, *users)
+    write_trials(snakemake.output[0], trials, model, read_split_sha256(split))

@@ -13,7 +13,10 @@ output = Path(snakemake.output[0])
 checkpoint = output.with_suffix(".checkpoint")
 
 with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"):
-    data = read_deep_training(snakemake.input.split, params.seed, checkpoint)
+    data = read_deep_training(
+        *(snakemake.input.split, params.seed, checkpoint),
+        *(params.metrics, params.criterion, params.part),
+    )
     trials = tune(
         data,
         wildcards.model,

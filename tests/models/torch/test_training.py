@@ -53,7 +53,7 @@ def fitted(deep, data, kind, checkpoint=None, seed=1, x=None, **changed):
 
 
 def ndcg(model, data):
-    return summary(evaluate(model, *data.parts)).loc["ndcg@100", "mean"]
+    return summary(evaluate(model, *data.parts).per_user).loc["ndcg@100", "mean"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

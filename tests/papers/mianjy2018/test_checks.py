@@ -27,17 +27,18 @@ from lindrop.papers.mianjy2018.checks import (
 from lindrop.papers.mianjy2018.problems import Case
 from support.checks import checks_of, claims_of, figures_of
 
-FIGURES = {*figures_of("mianjy2018"), "section_6_monotone", "section_6_speed"}
+FIGURES = {*figures_of("mianjy2018"), "section_6_speed"}
 FAIRLY_READ = {  # fail by the letter of our copy and hold in the fairest reading
     "algorithm_2_comment",
-    "theorem_2_4",
-    "section_3",
-    "theorem_3_4_proof",
-    "theorem_3_6",
     "lemma_d2_rotation",
 }
-MISPRINTS = {"e8", "e9"}
-EXTENDED = {"theorem_4_3", "gradient"}  # claims
+OTHERWISE_READ = {  # claims whose words in our copy are not what is checked
+    *("theorem_2_4", "theorem_3_6", "algorithm_3", "section_3", "theorem_3_4_proof", "remark_5_2"),
+    *("lemma_a1_proof_end", "lemma_a3_proof", "theorem_2_4_proof", "theorem_3_6_trace"),
+    *("lemma_d2_proof", "equation_17", "lemma_d3_proof", "section_6_monotone"),
+}
+MISPRINTS = {"e7", "e9", "e8"}
+EXTENDED = {"theorem_4_3", "gradient", "contribution_2"}  # claims
 
 PARTS = (
     expectations.checks,
@@ -112,6 +113,8 @@ def test_what_fails_by_the_letter_is_found_and_all_other_forms_hold(checks):
     assert failing(checks, PRINTED) == FAIRLY_READ | MISPRINTS
     for form in CHARITABLE, CORRECTED, EXTENSION:
         assert failing(checks, form) == set()
+    charitable = {check.claim for check in checks if check.form == CHARITABLE}
+    assert charitable == FAIRLY_READ | OTHERWISE_READ
 
 
 def test_no_claim_is_called_wrong_and_what_is_extended_says_so(checks, paper):
@@ -124,14 +127,12 @@ def test_no_claim_is_called_wrong_and_what_is_extended_says_so(checks, paper):
 
 
 def test_errata_are_of_their_kinds(checks, paper):
-    kinds = {"E7": "withdrawn", "E8": "misprint", "E9": "misprint", "E10": "extension"}
+    kinds = {"E7": "misprint", "E9": "misprint", "E10": "extension", "E8": "misprint"}
     assert {erratum.id: erratum.kind for erratum in paper.errata} == kinds
     for erratum in paper.errata:
         found = of(erratum, checks)
-        if erratum.kind == "misprint":
-            assert verdict(found, accused=True) == Verdict.CORRECTED
-        else:
-            assert all(check.holds for check in found)
+        fail = {check.form for check in found if not check.holds}
+        assert fail == ({PRINTED} if erratum.kind == "misprint" else set())
 
 
 def test_the_tolerances_of_claims_are_those_of_their_checks(checks, paper):
@@ -190,8 +191,9 @@ def test_a_rotation_that_does_not_equalise_is_seen(monkeypatch):
     assert "theorem_2_2" in failing(equalisation.checks(1), PRINTED)
     assert "section_2_bound" in failing(invariance.checks(1), PRINTED)
     assert "theorem_3_3" in failing(networks._theorem_3_3(np.random.default_rng(1)), PRINTED)
-    assert "e8" in failing(networks._theorem_3_3(np.random.default_rng(1)), CORRECTED)
-    assert "algorithm_3" in failing(algorithm_3.checks(1), PRINTED)
+    of_proof = failing(networks._theorem_3_3(np.random.default_rng(1)), PRINTED)
+    assert "theorem_3_3_proof" in of_proof
+    assert "algorithm_3" in failing(algorithm_3.checks(1), CHARITABLE)
 
 
 def test_a_step_of_algorithm_2_that_misses_the_mean_is_seen(monkeypatch):
@@ -216,8 +218,9 @@ def test_a_turn_that_changes_other_columns_is_seen(monkeypatch):
 def test_a_trace_above_von_neumanns_bound_is_seen(monkeypatch):
     trace = shrinkage._trace
     monkeypatch.setattr(shrinkage, "_trace", lambda *of: 1.1 * trace(*of))
-    found = shrinkage._von_neumann(np.random.default_rng(1))
-    assert failing(found, PRINTED) == {"theorem_2_4_trace", "theorem_3_6_trace"}
+    found = list(shrinkage._von_neumann(np.random.default_rng(1)))
+    assert failing(found, PRINTED) == {"theorem_2_4_trace"}
+    assert failing(found, CHARITABLE) == {"theorem_3_6_trace"}
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.1])
@@ -333,7 +336,7 @@ def test_what_is_not_critical_is_seen_in_the_appendix(monkeypatch):
     monkeypatch.setattr(appendix_d, "examined", longer)
     found = appendix_d.checks(1)
     assert "equation_15" in failing(found, PRINTED)
-    assert "equation_17" in failing(found, PRINTED)
+    assert "equation_17" in failing(found, CHARITABLE)
 
 
 def test_another_missing_eigenvector_is_seen(monkeypatch):
@@ -345,7 +348,7 @@ def test_another_missing_eigenvector_is_seen(monkeypatch):
         return new, old, row
 
     monkeypatch.setattr(appendix_d, "_exchange", exchanged)
-    assert "lemma_d3_proof" in failing(appendix_d.checks(1), PRINTED)
+    assert "lemma_d3_proof" in failing(appendix_d.checks(1), CHARITABLE)
 
 
 def test_the_bound_of_case_2_by_hand():

@@ -5,7 +5,6 @@ import pytest
 
 from lindrop.dropout.dropblock import balanced_factors
 from lindrop.dropout.k_support import squared_norm_printed
-from lindrop.dropout.objective import lam_of
 from lindrop.papers.pal2020.checks import (
     capacity,
     characteristic,
@@ -56,6 +55,14 @@ def noisier(right):
         return found._replace(characteristic=1.1 * found.characteristic)
 
     return scheme
+
+
+def dearer(right):
+    def optimum(*arguments):
+        found = right(*arguments)
+        return found._replace(value=1.1 * found.value)
+
+    return optimum
 
 
 def square_work(a, *_):
@@ -174,7 +181,7 @@ MUTANTS = [
         lambda right: lambda y, d, lam, *of: right(y, d, 1.0, *of),
         {"section_3_capacity"},
     ),
-    (networks, "beta_at", instead(lambda keep, r, d: lam_of(keep)), {"section_3_dropblock"}),
+    (networks, "adaptive_keep", instead(lambda keep, r, d: keep), {"section_3_dropblock"}),
     (networks, "_variances", a_tenth_more, {"equation_54", "equation_55"}),
     (
         networks,
@@ -190,9 +197,18 @@ MUTANTS = [
     (networks, "lam_of", a_tenth_more, {"section_3_weight_decay"}),
     (networks, "mean_loss", a_tenth_more, {"section_3_weight_decay"}),
     (closed_forms, "conjugate_minimiser", shifted, {"theorem_2_7", "theorem_2_6", "e13"}),
+    (closed_forms, "optimum", dearer, {"e14"}),
     (dropconnect, "mean_dropconnect_loss", a_tenth_more, {"theorem_4_1", "corollary_4_2"}),
-    (dropconnect, "dropconnect_regulariser", a_tenth_more, {"theorem_4_1", "e18"}),
+    (dropconnect, "mean_last_layer_loss", a_tenth_more, {"section_6_equivalence"}),
+    (dropconnect, "dropconnect_regulariser", a_tenth_more, {"theorem_4_1", "corollary_4_2"}),
+    (
+        dropconnect,
+        "dropconnect_regulariser_as_printed",
+        a_tenth_more,
+        {"section_6_equivalence"},
+    ),
     (schemes, "_kronecker_masks", transposed, {"equation_3", "lemma_2_1"}),
+    (schemes, "losses_of_nodes", a_tenth_more, {"lemma_3_1"}),
     (schemes, "dropout_regulariser", a_tenth_more, {"corollary_3_2", "e16"}),
     (schemes, "seed_keep_of", instead(lambda keep, r: keep ** (1 / (r - 1))), {"e19"}),
     (schemes, "seed_keep_as_printed", without_window, {"section_5_3_rate"}),

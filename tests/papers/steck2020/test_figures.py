@@ -10,9 +10,10 @@ import pytest
 import scipy.sparse as sp
 import yaml
 
+from lindrop.base.errors import UserError
 from lindrop.base.stopwatch import Cost
 from lindrop.data.provenance import comparable
-from lindrop.data.split import Protocol
+from lindrop.data.split import LeaveLast, Protocol, split
 from lindrop.linalg.gram import gram_matrix
 from lindrop.models import tuning
 from lindrop.models.base import Fit, FullRank, LowRank, Training
@@ -35,6 +36,7 @@ from lindrop.papers.steck2020.figures.fig1_center import (
 )
 from lindrop.papers.steck2020.figures.fig1_left import curves
 from lindrop.papers.steck2020.models import ADDED, CURVES, DEEP, FIGURE_MODELS, FITTED, ROWS, TABLE
+from lindrop.papers.steck2020.popular import Popular
 from lindrop.papers.steck2020.spread import penalties, train
 from lindrop.papers.steck2020.tables import table1
 from lindrop.papers.steck2020.tables.table1 import (
@@ -43,16 +45,16 @@ from lindrop.papers.steck2020.tables.table1 import (
     Paper,
     warn_of_edges,
 )
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.evaluation import paired
+from lindrop.ranking.metrics import DEFAULT as METRICS
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import SavedModel
 from lindrop.store.split import write_split
 from support.repository import REPOSITORY
-from support.splits import random_split
+from support.splits import interactions_of, random_split
 
 PAPER_VALUES = REPOSITORY / "config" / "paper_values"
 PUBLISHED_TABLE = yaml.safe_load((PAPER_VALUES / "steck2020_table1.yaml").read_text())
-NDCG = list(METRICS).index("ndcg@100")
 USERS = 50
 ENDS = ("csv", "md", "html", "tex")
 
@@ -61,7 +63,8 @@ def fabricated(seed, rank=150, edge="", converged=True, nan=0):
     per_user = np.random.default_rng(seed).random((USERS, len(METRICS)))
     per_user[:nan] = np.nan
     point, cost = {"p": 0.35, "lambda": 100.0}, Cost(1234.56, 789.4)
-    return tuning.Tested(rank, point, edge, converged, per_user, cost)
+    table = pd.DataFrame(per_user, columns=METRICS)
+    return tuning.Tested(rank, point, edge, converged, table, cost)
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_csv_has_exactly_these_columns_and_our_numbers(results):
     assert list(dict.fromkeys(frame["metric"]))[:3] == ["recall@20", "recall@50", "ndcg@100"]
     assert set(frame["metric"]) == set(METRICS)
     row = one(frame, model="edlae", metric="ndcg@100")
-    values = results["edlae"].per_user[3:, NDCG]
+    values = results["edlae"].per_user["ndcg@100"].to_numpy()[3:]
     assert row["mean"] == pytest.approx(values.mean())
     assert row["stderr"] == pytest.approx(values.std() / np.sqrt(USERS - 3))
     assert row["n_users"] == USERS - 3
@@ -136,7 +139,7 @@ def test_readers_get_the_wide_form_and_programs_the_long_one(results, tmp_path):
 def test_gain_is_the_paired_difference(results, model, other, over):
     shown = table1.shown([Column("mine", results)])
     cell = one(shown, model=CATALOGUE[model].title)["gain in nDCG@100"]
-    differences = (results[model].per_user - results[other].per_user)[:, NDCG]
+    differences = (results[model].per_user - results[other].per_user)["ndcg@100"]
     error = np.sqrt(np.mean((differences - differences.mean()) ** 2) / USERS)
     assert cell.replace("−", "-") == f"{differences.mean():+.4f} ± {error:.4f} over {over}"
 
@@ -163,7 +166,7 @@ def test_paper_stands_only_beside_its_own_dataset(results):
 
     fitted = results | {model: fabricated(99) for model in DEEP}
     trained = table1.shown([Column("netflix", fitted, paper)])
-    ours = fabricated(99).per_user[:, list(METRICS).index("recall@20")].mean()
+    ours = fabricated(99).per_user["recall@20"].mean()
     difference = f"{ours - 0.343:+.4f}".replace("-", "−")
     assert f"[0.343; {difference}]" in one(trained, model="CDAE")["Recall@20"]
     stated = {
@@ -206,9 +209,7 @@ def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path):
     found = table1.table(columns).groupby("model", sort=False).first()
     assert list(found.index) == list(ROWS)
     assert list(ROWS)[: len(TABLE)] == list(TABLE)
-    assert found.loc["cdae", "mean"] == pytest.approx(
-        fabricated(99).per_user.mean(axis=0)[list(METRICS).index("recall@20")]
-    )
+    assert found.loc["cdae", "mean"] == pytest.approx(fabricated(99).per_user["recall@20"].mean())
     missing = found.index[found["params"] == "not fitted: make deep"]
     assert list(missing) == ["mult_vae", "mult_dae"]
 
@@ -268,6 +269,11 @@ def test_curves_end_at_the_full_rank_model_they_tend_to():
     }
     assert list(data.loc[~data["converged"], ["curve", "rank"]].iloc[0]) == ["edlae", 10]
     assert data["paper"].isna().all()
+    lead = data[(data["curve"] == "product_l2") & (data["rank"] == 10)].iloc[0]
+    pair = (results[name][10].per_user for name in ("edlae", "product_l2"))
+    assert lead["lead_stderr"] == paired(*pair).loc["ndcg@100", "stderr"] > 0
+    assert (data.loc[data["curve"] == "edlae", "lead_stderr"] == 0).all()
+    assert (data["users"] == len(results["edlae"][10].per_user)).all()
     four = pd.concat([data.assign(dataset=name) for name in "abcd"])
     visible = [axis for axis in fig1_left.draw(four).axes if axis.axison]
     assert [axis.get_title(loc="left") for axis in visible] == list("abcd")
@@ -292,7 +298,7 @@ def test_small_experiments_on_popular_items(tmp_path):
     write_split(file, random_split(), {"format": "synthetic"})
     found = embeddings.data([str(file)], ["mine"])
     quantities = set(found["quantity"])
-    assert {"similar items", "own cosines", "diagonal", "iterations", "identity"} <= quantities
+    assert {"similar items", "all pairs", "diagonal", "iterations", "identity"} <= quantities
     similar = found[found["quantity"] == "similar items"]
     assert set(similar["model"]) == {
         "no penalty",
@@ -306,6 +312,22 @@ def test_small_experiments_on_popular_items(tmp_path):
     left, right = embeddings.draw(found).axes
     assert left.get_title(loc="left") == "mine, 30 items: penalties"
     assert len(right.lines) == 2
+
+
+def test_small_experiments_are_not_fitted_to_what_judges_them(tmp_path):
+    """In a weak split, the part `train` holds the validation interactions as well."""
+    rows = [(f"u{u}", f"i{i}") for u in range(40) for i in np.random.default_rng(u).permutation(20)]
+    file, found = tmp_path / "split.h5", split(interactions_of(rows[::2]), LeaveLast(last=2))
+    write_split(file, found, {"format": "csv"})
+    data = Popular.of(str(file), 20)
+    assert data.x.sum() == len(found.validation.fold_in) < len(found.train)
+    assert data.x.multiply(data.validation.held_out).nnz == 0
+    write_split(file, random_split(), {"format": "csv"})
+    assert Popular.of(str(file), 30).x.sum() == len(random_split().train)
+    few = [(f"u{user}", f"i{item}") for user in range(3) for item in range(3)]
+    write_split(file, split(interactions_of(few), Protocol(1)), {"format": "csv"})
+    with pytest.raises(UserError, match="no validation user has a held-out item"):
+        Popular.of(str(file), 2)
 
 
 @pytest.mark.parametrize("name", ["Parseval", "spread-out", "GLaS"])

@@ -10,7 +10,7 @@ from lindrop.base.errors import UserError
 from lindrop.claims.check_files import read_checks
 from lindrop.claims.checks import Check
 from lindrop.claims.register import Claim, Erratum, Paper
-from lindrop.claims.verdicts import Verdict, strictness, verdict
+from lindrop.claims.verdicts import HOLDING, Verdict, strictness, verdict
 
 Entry = TypeVar("Entry", Claim, Erratum)
 
@@ -25,10 +25,16 @@ class Assessed(Generic[Entry]):
 
     @property
     def telling(self) -> Check | None:
-        """The check to show in a summary: the first that fails, else the first; None if none."""
-        return next(
-            (check for check in self.checks if not check.holds), next(iter(self.checks), None)
+        """The check to show in a summary: of a claim that holds, the first that holds.
+
+        Of an undecided claim it is the first with a doubt, and of every other claim the first that
+        fails, if there is one; None without checks.
+        """
+        holds, undecided = self.verdict in HOLDING, self.verdict is Verdict.UNDECIDED
+        telling = (
+            check for check in self.checks if (check.doubt if undecided else check.holds == holds)
         )
+        return next(telling, next(iter(self.checks), None))
 
 
 @dataclass(frozen=True)

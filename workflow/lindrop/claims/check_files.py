@@ -2,15 +2,16 @@
 
 Their form is {"crc32", "checks": [{"claim", "what", "computed", "relation", "expected",
 "tolerance", "form", "data", "verdict"}]}, where "crc32" is the checksum of the checks without their
-verdicts, and "claim" is the id by which config/claims/<paper>.yaml names the check. NaN and
-infinity are written as null. The verdict of a check is written for readers of the file; the library
-computes it again after reading the numbers.
+verdicts, and "claim" is the id by which config/claims/<paper>.yaml names the check. Where they
+matter, a check has "stderr", "users" and "at_rest", too. NaN and infinity are written as null. The
+verdict of a check is written for readers of the file; the library computes it again after reading
+the numbers.
 """
 
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from lindrop.base.errors import Damaged, UserError
 from lindrop.claims.checks import Check
 from lindrop.store.json_crc import CRC, crc_of
 
+DOUBTS = ("stderr", "users", "at_rest")
+
 
 def write_checks(path: str | Path, checks: Iterable[Check]) -> None:
     """Write the checks of one job."""
     checks = list(checks)
-    lines = [{key: _number(value) for key, value in asdict(check).items()} for check in checks]
+    lines = [{key: _number(value) for key, value in _stated(check).items()} for check in checks]
     crc = crc_of(lines)
     for line, check in zip(lines, checks, strict=True):
         line["verdict"] = check.verdict
@@ -50,6 +53,13 @@ def read_checks(path: str | Path) -> list[Check]:
             f"{path}: not a file of checks ({error}): delete it and run again; {maker} makes it "
             "anew"
         ) from None
+
+
+def _stated(check: Check) -> dict[str, Any]:
+    """Fields of a check, of the optional ones only those that differ from their default."""
+    optional = {field.name: field.default for field in fields(Check) if field.name in DOUBTS}
+    values = asdict(check).items()
+    return {key: value for key, value in values if key not in optional or value != optional[key]}
 
 
 def _numbers(line: dict[str, Any]) -> dict[str, Any]:

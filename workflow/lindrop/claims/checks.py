@@ -19,6 +19,7 @@ Form = Literal[
     "corrected",  # what holds instead: a statement of the same kind in its right form
     "counterexample",  # what contradicts the claim: a case in which it fails for a known reason
     "extension",  # more than the claim says
+    "limit",  # where the claim ends: a case outside its conditions, which decides nothing
 ]
 Data = Literal[
     "none",  # no dataset: mathematics, or random data made as the paper says
@@ -27,20 +28,23 @@ Data = Literal[
     "synthetic",  # a generated dataset in place of a real one
 ]
 Relation = Literal["equal to", "at most", "at least"]
+CLEAR = 2  # standard errors from its bound at which a mean over test users decides
+ENOUGH = 10**9  # test users, more than any dataset has
 STANDARD_ERRORS = 5  # tolerance of a mean of random draws beside its expectation
 PRINTED: Form = "as printed"
 CHARITABLE: Form = "charitably read"
 CORRECTED: Form = "corrected"
 COUNTEREXAMPLE: Form = "counterexample"
 EXTENSION: Form = "extension"
-FORMS: tuple[Form, ...] = (PRINTED, CHARITABLE, CORRECTED, COUNTEREXAMPLE, EXTENSION)
+LIMIT: Form = "limit"
+FORMS: tuple[Form, ...] = (PRINTED, CHARITABLE, CORRECTED, COUNTEREXAMPLE, EXTENSION, LIMIT)
 
 
 @dataclass(frozen=True)
 class Check:
     """Check that `computed` is (equal to, at most, at least) `expected`, within `tolerance`.
 
-    The tolerance is absolute.
+    The tolerance is absolute. A check with `doubt` decides nothing, whether it holds or not.
     """
 
     claim: str  # id of the claim within its paper, such as theorem_2_4
@@ -51,6 +55,9 @@ class Check:
     tolerance: float
     form: Form = PRINTED
     data: Data = "none"
+    stderr: float = 0.0  # of `computed`, if it is to be more than `CLEAR` of these from its bound
+    users: int = 0  # test users, over whom `computed` is a mean
+    at_rest: bool = True  # whether every fit behind `computed` has converged
 
     @property
     def holds(self) -> bool:
@@ -68,9 +75,36 @@ class Check:
         return math.isfinite(self.computed)
 
     @property
+    def doubt(self) -> str:
+        """Why the check cannot decide, such as `about 2,300 test users would tell`; else empty."""
+        if not self.known:
+            return ""
+        if not self.at_rest:
+            return "a fit is not at rest"
+        needed = self.needed_users
+        if needed <= self.users:
+            return ""
+        return (
+            f"about {needed:,} test users would tell" if needed < ENOUGH else "no users would tell"
+        )
+
+    @property
+    def needed_users(self) -> int:
+        """Test users with whom the distance from the bound would be `CLEAR` standard errors.
+
+        0 for a check without a standard error, to which the number of users does not matter.
+        """
+        if not self.stderr:
+            return 0
+        sign = {"at most": 1, "at least": -1, "equal to": 0}[self.relation]
+        apart = abs(self.computed - self.expected - sign * self.tolerance)
+        ratio = CLEAR * self.stderr / apart if apart else math.inf
+        return ENOUGH if ratio**2 * self.users >= ENOUGH else math.ceil(ratio**2 * self.users)
+
+    @property
     def verdict(self) -> str:
-        """`holds` or `fails`."""
-        return "holds" if self.holds else "fails"
+        """`holds`, `fails` or, for a check with a doubt, `undecided`."""
+        return "undecided" if self.doubt else "holds" if self.holds else "fails"
 
 
 def equal(

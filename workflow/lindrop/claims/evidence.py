@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lindrop.claims.assess import Assessed, AssessedPaper
-from lindrop.claims.checks import CORRECTED, EXTENSION, FORMS, PRINTED, Check, Form
+from lindrop.claims.checks import CHARITABLE, CORRECTED, EXTENSION, FORMS, PRINTED, Check, Form
 from lindrop.claims.media import MISSING, paper_of
 from lindrop.claims.register import Claim, Erratum
 from lindrop.claims.tables import number
@@ -19,11 +19,12 @@ SYMBOL = {
     Verdict.REFUTED: "✗",
     Verdict.NOT_REPRODUCED: "?",
     Verdict.OTHERWISE: "≠",
+    Verdict.UNDECIDED: "~",
     Verdict.NOT_RUN: "○",
 }
 ERRATUM_KINDS = {
-    "error": "Errors: they fail in the fairest reading, too",
-    "misprint": "Misprints: another line of the paper has the right form",
+    "error": "Errors: no reading that we found saves the words as they stand",
+    "misprint": "Misprints of the paper or of our copy: another line has the right form",
     "extension": "Extensions: the paper is right, and more is true",
     "withdrawn": "Withdrawn: earlier versions of this page took them for errors",
 }
@@ -89,8 +90,8 @@ class Evidence:
 
     @property
     def pair(self) -> list[Check]:
-        """One check of the printed form, and one of what holds instead or beyond it."""
-        shown = (self.telling(form) for form in (PRINTED, CORRECTED, EXTENSION))
+        """One check of the printed form, and one of each form that holds instead or beyond it."""
+        shown = (self.telling(form) for form in (PRINTED, CHARITABLE, CORRECTED, EXTENSION))
         return [check for check in shown if check]
 
 

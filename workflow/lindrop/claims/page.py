@@ -18,8 +18,8 @@ from lindrop.claims.evidence import DATA, ERRATUM_KINDS, SYMBOL, PaperView, aske
 from lindrop.claims.media import Figure, Table, by_paper, download, paper_of, pieces
 from lindrop.claims.provenance import Provenance
 from lindrop.claims.tables import beside
-from lindrop.claims.verdicts import ACCUSING, HOLDING, MEANING, Verdict
-from lindrop.ranking.metrics import CRITERION, METRICS
+from lindrop.claims.verdicts import ACCUSING, HOLDING, MEANING, OPEN, Verdict
+from lindrop.ranking.metrics import title
 
 # a single letter or a symbol can have a subscript, the last letter of a name like max_rss cannot
 BASE = r"(?<![A-Za-z0-9_])[a-z]|[A-Z]|[^\W_a-zA-Z0-9]|[\u0300-\u036f‖∇∂Σ'’)\]]"
@@ -82,6 +82,7 @@ def _context(content: Content) -> dict[str, Any]:
         "verdicts": list(Verdict),
         "holding": HOLDING,
         "accusing": ACCUSING,
+        "open": OPEN,
         "erratum_kinds": ERRATUM_KINDS,
         "counts": total(content.papers),
         "meaning": MEANING,
@@ -92,7 +93,7 @@ def _context(content: Content) -> dict[str, Any]:
         "tables": {table.id: table for table in tables},
         "gallery": list(by_paper(figures)),
         "table1": content.table1,
-        "criterion": METRICS[CRITERION].title,
+        "criterion": title(content.config["criterion"]),
         "metrics": content.table1.metrics if content.table1 else {},
         "provenance": content.provenance,
         "generated": sorted(generated(content.config)),

@@ -9,7 +9,7 @@ from lindrop.claims.assess import Assessed, AssessedPaper
 from lindrop.claims.checks import Check
 from lindrop.claims.register import Claim
 from lindrop.claims.summary import summary
-from lindrop.claims.verdicts import ACCUSING, MEANING, Verdict
+from lindrop.claims.verdicts import ACCUSING, MEANING, OPEN, Verdict
 
 
 def scorecard(papers: Iterable[AssessedPaper]) -> pd.DataFrame:
@@ -31,7 +31,7 @@ def _lines(assessed: AssessedPaper) -> list[dict[str, Any]]:
             "hold": sum(check.holds for check in claim.checks),
             "evidence": described(claim.telling) if claim.telling else "",
             "errata": " ".join(assessed.errata_of(claim.entry)),
-            "run": claim.entry.run if claim.verdict is Verdict.NOT_RUN else "",
+            "run": claim.entry.run if claim.verdict in OPEN else "",
         }
         for claim in assessed.claims
     ]
@@ -51,7 +51,8 @@ def described(check: Check) -> str:
     bound = f"{check.relation} {number(check.expected)}"
     if check.tolerance:
         bound += f" ± {check.tolerance:.2g}"
-    return f"{check.what} ({check.form}): {number(check.computed)}, {bound}: {check.verdict}"
+    outcome = f"{check.verdict} ({check.doubt})" if check.doubt else check.verdict
+    return f"{check.what} ({check.form}): {number(check.computed)}, {bound}: {outcome}"
 
 
 def number(value: float) -> str:

@@ -24,6 +24,7 @@ class Verdict(StrEnum):
     REFUTED = "refuted"
     NOT_REPRODUCED = "not reproduced"
     OTHERWISE = "otherwise on other data"
+    UNDECIDED = "undecided here"
     NOT_RUN = "not run in this configuration"
 
 
@@ -35,10 +36,12 @@ MEANING = {
     Verdict.REFUTED: "fails as printed and in the fairest reading; a counterexample shows why",
     Verdict.NOT_REPRODUCED: "our number differs, and no reason is known",
     Verdict.OTHERWISE: "its orderings or trends differ on the real data used here",
+    Verdict.UNDECIDED: "a fit is not at rest or the test users are too few; its checks say which",
     Verdict.NOT_RUN: "needs other data, packages or sizes; the claim says what to run",
 }
 HOLDING = (Verdict.REPRODUCED, Verdict.EXTENDED)
 ACCUSING = (Verdict.CORRECTED, Verdict.REFUTED)
+OPEN = (Verdict.UNDECIDED, Verdict.NOT_RUN)  # nothing was found out
 
 
 def verdict(checks: Sequence[Check], accused: bool = False) -> Verdict:
@@ -46,9 +49,11 @@ def verdict(checks: Sequence[Check], accused: bool = False) -> Verdict:
 
     Checks that need no data or use the paper's data decide. Without such checks, those on other
     real data decide whether the claim holds in shape. Checks on generated data never decide, and
-    with a check that is not a finite number the claim is `NOT_RUN`. `accused` says whether the
-    claim's register quotes the paper and says why its most charitable reading fails: only then can
-    a claim that fails be `CORRECTED` or `REFUTED`; without it, it is `NOT_REPRODUCED`.
+    with a check that is not a finite number the claim is `NOT_RUN`. A claim is `UNDECIDED` if its
+    verdict hangs on checks with a doubt: if it would be another one with all of them holding than
+    with none. `accused` says whether the claim's register quotes the paper and says why its most
+    charitable reading fails: only then can a claim that fails be `CORRECTED` or `REFUTED`; without
+    it, it is `NOT_REPRODUCED`.
     """
     decisive = [check for check in checks if check.data in ("none", "published")]
     if decisive:
@@ -57,15 +62,21 @@ def verdict(checks: Sequence[Check], accused: bool = False) -> Verdict:
     decided = _decided(in_shape, accused)
     if decided in HOLDING:
         return Verdict.IN_SHAPE
-    return Verdict.NOT_RUN if decided is Verdict.NOT_RUN else Verdict.OTHERWISE
+    return decided if decided in OPEN else Verdict.OTHERWISE
 
 
 def _decided(checks: Sequence[Check], accused: bool) -> Verdict:
     if not checks or not all(check.known for check in checks):
         return Verdict.NOT_RUN
+    possible = {_if_doubtful(checks, accused, hold) for hold in (True, False)}
+    return possible.pop() if len(possible) == 1 else Verdict.UNDECIDED
+
+
+def _if_doubtful(checks: Sequence[Check], accused: bool, hold: bool) -> Verdict:
+    """Verdict if all checks with a doubt hold, or if none of them does."""
 
     def all_hold(form: Form) -> bool:
-        found = [check.holds for check in checks if check.form == form]
+        found = [hold if check.doubt else check.holds for check in checks if check.form == form]
         return bool(found) and all(found)
 
     if all_hold(PRINTED):

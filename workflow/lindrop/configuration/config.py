@@ -4,21 +4,26 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path, PurePath
 from typing import Any
 
 from lindrop.base.errors import UserError
 from lindrop.base.schemas import Validator
+from lindrop.base.times import time_of_date
 from lindrop.configuration.config_text import DEEPEST, MOST_ENTRIES
 from lindrop.data.synthetic.recipe import recipe_of
+from lindrop.models.catalogue import CATALOGUE
+from lindrop.ranking.metrics import metric
 
 Schema = dict[str, Any]
 
 LARGEST = 10**18 - 1  # fits into the 64 bits of compiled code
 MOST_POINTS = 10_000  # of a model's grid
 MOST_JOBS = 1_000  # that tune a model on a dataset: Snakemake plans no more of them in a minute
+
+OTHER_FILES = ("test", "validation")  # keys of a source beside its training file
 
 DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
@@ -29,16 +34,29 @@ NESTED = ("properties", "additionalProperties", "items", "required", "propertyNa
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """The configuration with all defaults filled in; UserError on the first mistake."""
     filled = _check(_plain(config, "", 0, iter(range(MOST_ENTRIES))), schema, "")
+    for name, entry in filled["datasets"].items():
+        _check_other_files(f"datasets.{name}.source", entry["source"], schema)
     for key, source in sources(filled):
         _check_source(key, source)
     for name, entry in filled["datasets"].items():
         _check_dataset(f"datasets.{name}", entry)
     for name, options in filled["models"].items():
         alone = schema["properties"]["models"]["properties"][name].get("x-one-point-per-job")
-        _check_grid(f"models.{name}", options, 1 if alone else filled["points_per_job"])
+        searched = MOST_POINTS if filled["tuning"] == "search" else filled["points_per_job"]
+        _check_grid(f"models.{name}", options, 1 if alone else searched)
+    _check_metrics(filled["metrics"], filled["criterion"])
+    for index, model in enumerate(filled["compare"]["models"] or []):
+        if model not in CATALOGUE:
+            raise mistake(f"compare.models[{index}]", model, ", ".join(CATALOGUE))
+    for index, model in enumerate(filled["recommend"]["models"]):
+        if model not in CATALOGUE:
+            raise mistake(f"recommend.models[{index}]", model, ", ".join(CATALOGUE))
     for name in filled["pretorius2018"]["images"]:
         _check_measured(f"pretorius2018.{name}.network", filled["pretorius2018"][name]["network"])
     downloads(filled)
+    if filled["recommend"]["users"] is not None:
+        users = _checked_path("recommend.users", filled["recommend"]["users"], "file")
+        filled["recommend"]["users"] = users
     if filled["data_dir"] is not None:
         filled["data_dir"] = _checked_path("data_dir", filled["data_dir"], "folder")
     return dict(filled)
@@ -169,22 +187,24 @@ def _unknown(key: str, name: str, value: Any, known: Mapping[str, Any]) -> str:
 
 
 def _branch(value: Any, schema: Schema, key: str) -> Schema:
-    """The alternative of the schema that a source's `format` selects."""
-    formats = [
+    """The alternative of the schema that a key of the value, such as `format`, selects."""
+    by = schema.get("x-by", "format")
+    alternatives = [
         (name, alternative)
         for alternative in schema["oneOf"]
-        for name in alternative["properties"]["format"]["enum"]
+        for name in alternative["properties"][by]["enum"]
     ]
-    names = ", ".join(name for name, _ in formats)
+    names = ", ".join(name for name, _ in alternatives)
     if not isinstance(value, dict):
-        raise mistake(key, value, f"a mapping with `format`, one of {names}")
-    for name, alternative in formats:
-        if value.get("format") == name:
+        raise mistake(key, value, f"a mapping with `{by}`, one of {names}")
+    selected = value.get(by, schema.get("x-otherwise"))
+    for name, alternative in alternatives:
+        if selected == name:
             chosen: Schema = alternative
             return chosen
-    if "format" not in value:
-        raise UserError(f"config: {key}.format is missing; allowed: {names}")
-    raise mistake(f"{key}.format", value["format"], names)
+    if by not in value:
+        raise UserError(f"config: {key}.{by} is missing; allowed: {names}")
+    raise mistake(f"{key}.{by}", value[by], names)
 
 
 KINDS = {
@@ -235,6 +255,19 @@ def _check_measured(key: str, network: dict[str, Any]) -> None:
         raise mistake(f"{key}.every", network["every"], f"at most its epochs, {network['epochs']}")
 
 
+def _check_metrics(names: Sequence[str], criterion: str) -> None:
+    """Check that all metrics are known and that the criterion is one of accuracy among them."""
+    for index, name in enumerate(names):
+        try:
+            metric(name)
+        except UserError as error:
+            raise UserError(f"config: metrics[{index}]: {error}") from error
+    of_accuracy = [name for name in names if metric(name).of_accuracy]
+    if criterion not in of_accuracy:
+        listed = ", ".join(of_accuracy)
+        raise mistake("criterion", criterion, listed or "an accuracy, which must be in `metrics`")
+
+
 def _check_grid(key: str, options: Mapping[str, Any], per_job: int) -> None:
     """Check that a model's grid is not larger than Snakemake can plan."""
     points = math.prod(len(values) for values in options.values() if isinstance(values, list))
@@ -253,15 +286,53 @@ def _check_dataset(key: str, entry: dict[str, Any]) -> None:
     if source["format"] == "synthetic":
         _check_synthetic(key, source, protocol)
         return
-    if protocol["min_rating"] is not None and source.get("rating", "in the format") is None:
+    of_format = None if source["format"] == "adjacency" else "in the format"
+    if protocol["min_rating"] is not None and source.get("rating", of_format) is None:
         raise mistake(
             f"{key}.protocol.min_rating",
             protocol["min_rating"],
             "null, unless source.rating names the column of ratings",
         )
-    columns = [source[name] for name in ("user", "item", "rating") if source.get(name) is not None]
+    names = ("user", "item", "rating", "time")
+    columns = [source[name] for name in names if source.get(name) is not None]
     if len(set(columns)) < len(columns):
-        raise UserError(f"config: {key}.source: user, item and rating must be different columns")
+        raise UserError(
+            f"config: {key}.source: user, item, rating and time must be different columns"
+        )
+    _check_split(key, source, protocol)
+
+
+def _check_other_files(key: str, source: dict[str, Any], schema: Schema) -> None:
+    """Check the test and validation file of a source; a path becomes a mapping with this path."""
+    one_file = schema["properties"]["images"]["properties"]["mnist"]["properties"]["images"]
+    one_file = {name: rule for name, rule in one_file.items() if name != "default"}
+    for part in OTHER_FILES:
+        if (given := source.get(part)) is not None:
+            value = {"path": given} if isinstance(given, str) else given
+            source[part] = _check(value, one_file, f"{key}.{part}")
+
+
+def _check_split(key: str, source: dict[str, Any], protocol: dict[str, Any]) -> None:
+    """Check that a source has the times or the files that its split needs, and no other files."""
+    split, of_format = protocol["split"], source["format"] == "movielens" or None
+    if split == "time" and source.get("time", of_format) is None:
+        raise UserError(
+            f"config: {key}.protocol.split: time needs times: set source.time to the name of a "
+            "column of a csv, tsv or parquet file, or use format movielens"
+        )
+    if isinstance(cut := protocol.get("cut"), str):
+        try:
+            time_of_date(cut)
+        except UserError as error:
+            raise UserError(f"config: {key}.protocol.cut: {error}") from error
+    if split == "given" and source.get("test") is None:
+        raise UserError(
+            f"config: {key}.protocol.split: given needs source.test, the file of test interactions "
+            "(format csv, tsv, parquet or adjacency)"
+        )
+    for part in OTHER_FILES:
+        if split != "given" and source.get(part) is not None:
+            raise mistake(f"{key}.source.{part}", source[part], "null, unless split is given")
 
 
 def _checked_path(key: str, path: str, kind: str) -> str:
@@ -289,10 +360,16 @@ def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any])
             protocol["min_rating"],
             "null, as synthetic interactions have no ratings",
         )
+    if protocol["split"] in ("time", "given"):
+        raise mistake(
+            f"{key}.protocol.split",
+            protocol["split"],
+            "users or leave_last, as synthetic interactions have neither times nor files",
+        )
     recipe = recipe_of(**{name: value for name, value in source.items() if name != "format"})
     if problem := recipe.problem():
         raise UserError(f"config: {key}.source: {problem}")
-    if 2 * protocol["heldout_users"] >= recipe.users:
+    if 2 * protocol.get("heldout_users", 0) >= recipe.users:
         raise mistake(
             f"{key}.protocol.heldout_users",
             protocol["heldout_users"],
@@ -309,6 +386,9 @@ def sources(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield key and entry of every file that is read or downloaded, and of synthetic sources."""
     for name, entry in config["datasets"].items():
         yield f"datasets.{name}.source", entry["source"]
+        for part in OTHER_FILES:
+            if entry["source"].get(part) is not None:
+                yield f"datasets.{name}.source.{part}", entry["source"][part]
     for name, parts in config["images"].items():
         for part, file in parts.items():
             yield f"images.{name}.{part}", file

@@ -20,6 +20,8 @@ workflow/lindrop/models/catalogue.py: edit those, not this. -->
 | `config.yaml` | the default: data that the generator makes, nothing downloaded |
 | `ml-100k.yaml` | the smallest real run: 5 MB, with `deep_models` every row of Table 1 |
 | `ml-1m.yaml` | a small real run: one download of 6 MB |
+| `ml-1m-time.yaml` | the same archive, split by time |
+| `gowalla.yaml` | the split of LightGCN, on which others have published numbers |
 | `dropout.yaml` | the dropout papers' experiments at the papers' sizes, all else as by default |
 | `paper.yaml` | ML-20M, Netflix and MSD, and the dropout papers, at the papers' settings |
 
@@ -46,9 +48,13 @@ def readme(schema: Schema) -> str:
     for source in dataset["properties"]["source"]["oneOf"]:
         formats = ", ".join(f"`{name}`" for name in source["properties"]["format"]["enum"])
         lines += _section(f"`datasets.<name>.source` with format {formats}", source)
-    lines += _section("`datasets.<name>.protocol`", dataset["properties"]["protocol"])
+    for protocol in dataset["properties"]["protocol"]["oneOf"]:
+        (name,) = protocol["properties"]["split"]["enum"]
+        lines += _section(f"`datasets.<name>.protocol` with split `{name}`", protocol)
     for name, settings in _mappings(schema).items():
-        if name not in ("models", "images"):  # what is left are papers
+        if name in ("compare", "recommend"):
+            lines += _section(f"`{name}`", settings)
+        elif name not in ("models", "images"):  # what is left are papers
             lines += _paper_sections(name, settings)
     for name, files in schema["properties"]["images"]["properties"].items():
         lines += _section(f"`images.{name}`", files)

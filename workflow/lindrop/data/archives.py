@@ -26,6 +26,7 @@ NOT_TEXT = {
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8",
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8",
     b"\x89HDF": "an HDF5 file, not a text",
+    b"version https://git-lfs": "a note of Git LFS, not the file; run `git lfs pull`",
 }
 UNSUPPORTED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd", b"7z\xbc\xaf": "7-zip"}
 HEAD_BYTES = 512  # from the start of a file, enough to recognise its type

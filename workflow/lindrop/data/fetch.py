@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any
 
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, logger
-from lindrop.data.archives import first_bytes, is_web_page
+from lindrop.data.archives import first_bytes, is_web_page, members, opened
 from lindrop.data.web import BLOCK_BYTES, Answer, MirrorError, PassingError, Validator, asked
 
 ATTEMPTS = 6
@@ -270,15 +271,20 @@ def files_below(path: Path) -> list[Path]:
 
 
 def receipt(
-    path: Path, expected: Expected, delivery: Mapping[str, Any] | None = None
+    path: Path,
+    expected: Expected,
+    delivery: Mapping[str, Any] | None = None,
+    packed: bool = False,
 ) -> dict[str, Any]:
     """Check a file against what is published and tell its name, size, SHA-256 and what proves it.
 
     `verified_by` is the checksum that proves the file, `checked` names all that was compared: facts
     that are stated in the configuration and, if the file was downloaded, what its server sent
     (`delivery`, the fields of a Delivery). A folder has no published checksum; its SHA-256 is that
-    of the names and SHA-256 digests of its files.
+    of the names and SHA-256 digests of its files. Of a `packed` file, what it holds is checked.
     """
+    if packed:
+        return _of_content(path, expected)
     digests = {file: checksums(file) for file in files_below(path)}
     whole = path.is_file()
     sha256 = digests[path]["sha256"] if whole else _of_all(path, digests)
@@ -299,6 +305,19 @@ def receipt(
         "verified_by": expected.proof() if whole else None,
         "checked": [*(expected.stated() if whole else ()), *(delivery or {}).get("checked", ())],
     }
+
+
+def _of_content(path: Path, expected: Expected) -> dict[str, Any]:
+    """Receipt of what a gzipped file holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / path.stem
+        (member,) = members(path, ".*", path.name)
+        with opened(member) as stream, plain.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        try:
+            return receipt(plain, expected) | {"file": path.name}
+        except UserError as error:
+            raise UserError(str(error).replace(str(plain), str(path))) from error
 
 
 def _of_all(folder: Path, digests: dict[Path, dict[str, str]]) -> str:

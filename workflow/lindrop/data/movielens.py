@@ -1,5 +1,6 @@
 """Read MovieLens 100K, 1M, 20M, 25M, 32M and the small sets, which have three layouts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from lindrop.base.errors import UserError
@@ -19,10 +20,12 @@ FILES = r"ratings\.csv|ratings\.dat|u\.data"
 DESCRIBED = "ratings.csv, ratings.dat or u.data"
 
 
-def read(path: Path, min_rating: float | None) -> Interactions:
-    """Read a MovieLens archive, or the plain ratings file from inside it."""
+def read(path: Path, min_rating: float | None, timed: bool = False) -> Interactions:
+    """Read a MovieLens archive, or the plain ratings file from inside it; with times if asked."""
     member = only_member(path, FILES, DESCRIBED)
-    return read_member(member, _layout(member), COLUMNS, min_rating)
+    layout = _layout(member)
+    time = ("time" if layout.names else "timestamp") if timed else None
+    return read_member(member, layout, replace(COLUMNS, time=time), min_rating)
 
 
 def _layout(member: Member) -> Layout:

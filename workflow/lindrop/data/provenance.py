@@ -6,9 +6,9 @@ from typing import Any
 
 from lindrop.base.errors import UserError
 from lindrop.data.interactions import RawCounts
-from lindrop.data.split import Counts, Protocol
+from lindrop.data.split import AnyProtocol, Counts, settings_of
 
-Facts = tuple[Counts, Protocol, dict[str, Any]]
+Facts = tuple[Counts, AnyProtocol, dict[str, Any]]
 
 
 def verified_by_counts(
@@ -27,10 +27,17 @@ def verified_by_counts(
                 f"or another version: replace it, or set {name} of its entry to null"
             )
     by_counts = "counts" if all(value is not None for value in stated.values()) else None
+    others = {part: receipt[part] for part in ("test", "validation") if part in receipt}
+    all_proven = all(other["verified_by"] for other in others.values())
+    proven = receipt["verified_by"] if all_proven else None
+    checked = receipt["checked"]
+    if others:  # a fact of one file says nothing about the others
+        files = {"training": receipt, **others}
+        checked = [f"{part} file: {fact}" for part in files for fact in files[part]["checked"]]
     counted = [f"{name} stated" for name, value in stated.items() if value is not None]
     return dict(receipt) | {
-        "verified_by": receipt["verified_by"] or by_counts,
-        "checked": [*receipt["checked"], *counted],
+        "verified_by": proven or by_counts,
+        "checked": [*checked, *counted],
     }
 
 
@@ -68,4 +75,4 @@ def dataset_row(
 def comparable(facts: Facts, published: Mapping[str, Any]) -> bool:
     """Whether a paper's numbers apply: the file is verified and split by the paper's protocol."""
     _, protocol, source = facts
-    return bool(source.get("verified_by")) and published["protocol"] == asdict(protocol)
+    return bool(source.get("verified_by")) and published["protocol"] == settings_of(protocol)

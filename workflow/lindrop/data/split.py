@@ -1,18 +1,31 @@
 """Split by strong generalisation, exactly as in Liang et al. 2018 and Steck 2020.
 
 Whole users are held out. The order of all random calls is part of the protocol (docs/protocol.md),
-so the loop that draws held-out rows user by user is not vectorised.
+so the loop that draws held-out rows user by user is not vectorised. The module `weak` makes the
+splits in which training users are tested as well.
 """
 
 import itertools
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
+from lindrop.base.times import time_of_date
 from lindrop.data.interactions import Codes, Ids, Interactions
+from lindrop.data.rows import (
+    add_counts_of_kept,
+    count_others,
+    counted,
+    divide,
+    duplicates,
+    number_items,
+)
 
 MIN_ROWS_TO_HOLD_OUT = 5  # a user with fewer rows keeps them all as fold-in
 
@@ -34,6 +47,82 @@ class Protocol:
                 f"heldout_users must be 1 or more (is {self.heldout_users}), test_fraction between "
                 f"0 and 1 (is {self.test_fraction})"
             )
+
+
+@dataclass(frozen=True)
+class WeakProtocol:
+    """Parameters that the splits with test users among the training users share."""
+
+    heldout_users: ClassVar[None] = None
+    min_rating: float | None = None
+    min_user_interactions: int = 0
+    min_item_users: int = 0
+
+
+@dataclass(frozen=True)
+class ByTime(WeakProtocol):
+    """Split by time: rows before `cut` train, the others test.
+
+    `cut` is a date, a time, or the fraction of the rows that train. `validation_fraction` is the
+    share of the training rows that validate, `test_fraction` that of a new user's rows that test.
+    """
+
+    cut: float | str = 0.8
+    validation_fraction: float = 0.1
+    test_fraction: float = 0.2
+
+    def __post_init__(self) -> None:
+        _require_share("validation_fraction", self.validation_fraction)
+        _require_share("test_fraction", self.test_fraction)
+        if isinstance(self.cut, str):
+            time_of_date(self.cut)
+        elif not 0 < self.cut < math.inf:
+            raise UserError(f"cut must be a date, or a finite number above 0 (is {self.cut})")
+
+
+@dataclass(frozen=True)
+class LeaveLast(WeakProtocol):
+    """Split that tests each user's last rows, `last` in number, and validates those before them."""
+
+    last: int = 1
+
+    def __post_init__(self) -> None:
+        if not (self.last >= 1 and self.last % 1 == 0):
+            raise UserError(f"last must be a whole number of 1 or more (is {self.last})")
+
+
+@dataclass(frozen=True)
+class Given(WeakProtocol):
+    """Split that is given as files; where no file validates, a share of each user's rows does."""
+
+    validation_fraction: float = 0.1
+    seed: int = 98765
+
+    def __post_init__(self) -> None:
+        _require_share("validation_fraction", self.validation_fraction)
+
+
+def _require_share(name: str, value: float) -> None:
+    """Raise UserError unless a setting is a share between 0 and 1."""
+    if not 0 < value < 1:
+        raise UserError(f"{name} must be between 0 and 1 (is {value})")
+
+
+AnyProtocol = Protocol | WeakProtocol
+WEAK: dict[str, type[WeakProtocol]] = {"time": ByTime, "leave_last": LeaveLast, "given": Given}
+
+
+def protocol_of(settings: Mapping[str, Any]) -> AnyProtocol:
+    """The protocol of a configuration or a file; without the key `split`, the published one."""
+    rest = {key: value for key, value in settings.items() if key != "split"}
+    made: AnyProtocol = WEAK.get(settings.get("split", "users"), Protocol)(**rest)
+    return made
+
+
+def settings_of(protocol: AnyProtocol) -> dict[str, Any]:
+    """Settings from which `protocol_of` makes the protocol again."""
+    named = {name: kind for name, kind in WEAK.items() if type(protocol) is kind}
+    return asdict(protocol) | ({"split": next(iter(named))} if named else {})
 
 
 @dataclass(frozen=True)
@@ -74,12 +163,15 @@ class Counts:
 class Split:
     """A split dataset. `users[uid]` and `items[sid]` are raw ids.
 
-    Training users have the first uids, then come validation and test users.
+    Training users have the first uids, then come validation and test users. In a weak split, the
+    users of training and validation are the same and among those of test: `validation.fold_in` is
+    what tuning fits to, `train` what the tested model is fitted to, and `test.fold_in` adds to it
+    what is given of users without training interactions.
     """
 
     users: Ids
     items: Ids
-    protocol: Protocol
+    protocol: AnyProtocol
     train: Events
     validation: Holdout
     test: Holdout
@@ -88,11 +180,15 @@ class Split:
     @property
     def n_train_users(self) -> int:
         """Number of training users."""
-        return len(self.users) - 2 * self.protocol.heldout_users
+        if isinstance(self.protocol, Protocol):
+            return len(self.users) - 2 * self.protocol.heldout_users
+        return int(self.train.uid.max()) + 1
 
     def user_range(self, part: str) -> range:
         """Uids of the users (rows of `matrix`) of a part: `train`, `validation/…` or `test/…`."""
         held, first = self.protocol.heldout_users, self.n_train_users
+        if held is None:
+            return range(len(self.users) if part.startswith("test/") else first)
         return {
             "train": range(first),
             "validation": range(first, first + held),
@@ -108,6 +204,13 @@ class Split:
         shape = (len(rows), len(self.items))
         return sp.coo_array((ones, (events.uid - rows.start, events.sid)), shape=shape).tocsr()
 
+    def disjoint(self) -> list[Events]:
+        """Events of the parts without those that a weak split has in two of them."""
+        if isinstance(self.protocol, Protocol):
+            return [*self.parts().values()]
+        given = self.test.fold_in
+        return [self.train, given[given.uid >= self.n_train_users], self.test.held_out]
+
     def parts(self) -> dict[str, Events]:
         """Events of every part by its name in split.h5, in the order of the published csv files."""
         return {
@@ -119,21 +222,26 @@ class Split:
         }
 
 
-def split(interactions: Interactions, protocol: Protocol) -> Split:
+def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
     """Filter, permute users, number items and hold out rows: docs/protocol.md, steps 2 to 8."""
+    if isinstance(protocol, WeakProtocol):
+        from lindrop.data.weak import weak_split
+
+        return weak_split(interactions, protocol)
     if interactions.min_rating != protocol.min_rating:
         raise UserError(
             f"the interactions were read with min_rating {interactions.min_rating}, the protocol "
             f"says {protocol.min_rating}: read them with the min_rating of the protocol"
         )
-    data, items_dropped, users_dropped = _filter(interactions, protocol)
-    if len(data) == 0:
+    user, item = interactions.user, interactions.item
+    kept = _filter(interactions, protocol)
+    present = np.flatnonzero(kept.rows)
+    if not len(present):
         raise UserError(
             "the protocol leaves no interaction: lower min_rating, min_item_users or "
             f"min_user_interactions (read {interactions.raw.rows:,} rows, "
             f"{len(interactions):,} above the rating threshold)"
         )
-    present = np.unique(data.uid)
     n_users, held = len(present), protocol.heldout_users
     if 2 * held >= n_users:
         most = (n_users - 1) // 2
@@ -143,60 +251,81 @@ def split(interactions: Interactions, protocol: Protocol) -> Split:
             f"users are left by the protocol: {remedy}"
         )
     # codes are ranks of raw ids, so sorted codes are the published order before the permutation
-    permutation = np.random.RandomState(protocol.seed).permutation(n_users)
+    permuted = present[np.random.RandomState(protocol.seed).permutation(n_users)]
     uid_of = np.full(len(interactions.user_ids), -1, dtype=np.int32)
-    uid_of[present[permutation]] = np.arange(n_users, dtype=np.int32)
-    uid = uid_of[data.uid]
+    uid_of[permuted] = np.arange(n_users, dtype=np.int32)
+    repeated = duplicates(user, item, uid_of, kept.items, kept.rows[permuted])
     n_train = n_users - 2 * held
 
-    in_train = uid < n_train
-    sid_of, items = _by_first_appearance(data.sid[in_train], len(interactions.item_ids))
-    sid = sid_of[data.sid]
-    train = Events(uid[in_train], sid[in_train])
+    sid_of = np.full(len(interactions.item_ids), -1, dtype=np.int32)
+    items = np.empty(len(interactions.item_ids), dtype=np.int32)
+    n_items, n_rows = number_items(user, item, uid_of, kept.items, n_train, sid_of, items)
+    train = Events(np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
+    others = np.empty(count_others(user, item, uid_of, sid_of, n_train), np.int64)
+    divide(user, item, uid_of, sid_of, n_train, train.uid, train.sid, others)
+    raw = user[others]
+    rest = Events(uid_of[raw], sid_of[item[others]])
 
     def hold_out(first: int) -> Holdout:
-        mine = (uid >= first) & (uid < first + held) & (sid >= 0)
-        by_raw_id = np.argsort(data.uid[mine], kind="stable")
-        rows = Events(uid[mine][by_raw_id], sid[mine][by_raw_id])
+        mine = (rest.uid >= first) & (rest.uid < first + held)
+        by_raw_id = np.argsort(raw[mine], kind="stable")
+        rows = Events(rest.uid[mine][by_raw_id], rest.sid[mine][by_raw_id])
         chosen = _draw_held_out(rows.uid, protocol)
         return Holdout(fold_in=rows[~chosen], held_out=rows[chosen])
 
     return Split(
-        users=interactions.user_ids[present[permutation]],
-        items=interactions.item_ids[items],
+        users=interactions.user_ids[permuted],
+        items=interactions.item_ids[items[:n_items]],
         protocol=protocol,
         train=train,
         validation=hold_out(n_train),
         test=hold_out(n_train + held),
         counts=Counts(
             users=n_users,
-            items=len(items),
-            interactions=len(data),
-            users_dropped=users_dropped,
-            items_dropped=items_dropped,
-            duplicate_rows=count_duplicates(data, len(interactions.item_ids)),
+            items=n_items,
+            interactions=int(kept.rows.sum()),
+            users_dropped=kept.users_dropped,
+            items_dropped=kept.items_dropped,
+            duplicate_rows=repeated,
         ),
     )
 
 
-def _filter(interactions: Interactions, protocol: Protocol) -> tuple[Events, int, int]:
-    """Events that pass the filters of step 2 (docs/protocol.md), items and users dropped."""
-    data = Events(interactions.user, interactions.item)
-    items_dropped = users_dropped = 0
+@dataclass(frozen=True)
+class Kept:
+    """What the filters of step 2 keep (docs/protocol.md), by code, without a copy of the rows.
+
+    `items` says of each item whether it is kept, `rows` how many rows of each user are kept.
+    """
+
+    items: npt.NDArray[np.bool_]
+    rows: npt.NDArray[np.int64]
+    items_dropped: int
+    users_dropped: int
+
+
+def _filter(interactions: Interactions, protocol: Protocol) -> Kept:
+    """What the filters of step 2 keep (docs/protocol.md): of items first, then of users."""
+    user, item = interactions.user, interactions.item
+    n_users, n_items = len(interactions.user_ids), len(interactions.item_ids)
+    items, items_dropped = np.ones(n_items, bool), 0
     if protocol.min_item_users > 0:
-        data, items_dropped = _drop_rare(data, data.sid, protocol.min_item_users)
+        items, items_dropped = _enough(counted(item, n_items), protocol.min_item_users)
+    rows = np.zeros(n_users, np.int64)
+    add_counts_of_kept(user, item, items, rows)
+    users_dropped = 0
     if protocol.min_user_interactions > 0:
-        data, users_dropped = _drop_rare(data, data.uid, protocol.min_user_interactions)
-    return data, items_dropped, users_dropped
+        users, users_dropped = _enough(rows, protocol.min_user_interactions)
+        rows[~users] = 0
+    return Kept(items, rows, items_dropped, users_dropped)
 
 
-def _drop_rare(data: Events, code: Codes, least: int) -> tuple[Events, int]:
-    """Events whose `code` occurs at least `least` times, and the number of codes dropped."""
-    count = np.bincount(code)
-    return data[count[code] >= least], int(np.sum((count > 0) & (count < least)))
+def _enough(count: npt.NDArray[np.int64], least: int) -> tuple[npt.NDArray[np.bool_], int]:
+    """Which codes occur at least `least` times, and the number of those that occur less often."""
+    return count >= least, int(np.sum((count > 0) & (count < least)))
 
 
-def _by_first_appearance(codes: Codes, n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:
+def by_first_appearance(codes: Codes, n_codes: int) -> tuple[Codes, npt.NDArray[np.int64]]:
     """Number of each code in the order of first appearance (-1: never), and codes in that order."""
     first = np.full(n_codes, len(codes), dtype=np.int64)
     # reversed assignment: the earliest position is written last and stays
@@ -226,6 +355,6 @@ def _draw_held_out(uid: Codes, protocol: Protocol) -> npt.NDArray[np.bool_]:
 
 def count_duplicates(data: Events, n_items: int) -> int:
     """Number of rows that repeat an earlier user-item pair; such rows are kept in the split."""
-    pair = data.uid.astype(np.int64) * n_items + data.sid
-    pair.sort()
-    return int(np.sum(pair[1:] == pair[:-1]))
+    n_users = int(data.uid.max()) + 1 if len(data) else 0
+    every = np.arange(n_users, dtype=np.int32), np.ones(n_items, bool)
+    return duplicates(data.uid, data.sid, *every, counted(data.uid, n_users))

@@ -35,7 +35,7 @@ def _formula_11(a: Vector, r: int) -> Vector:
 
 
 def rho_of(a: Vector, r: int) -> Vector:
-    """ρ*: the largest ρ ≤ r with a_{ρ−1}(r − ρ + 1) ≥ Σ_{i≥ρ} a_i, where a₀ = ∞ (erratum E12).
+    """ρ*: the largest ρ ≤ r with a_{ρ−1}(r − ρ + 1) ≥ Σ_{i≥ρ} a_i, where a₀ = ∞ (Claim 2, E12).
 
     If the inequality holds for some ρ, it holds for all smaller ones; so ρ* is their number.
     """
@@ -55,7 +55,7 @@ def squared_norm(a: Vector, r: int) -> Vector:
 
 
 def squared_norm_printed(a: Vector, r: int) -> Vector:
-    """Squared norm by Theorem 2.3 as printed: the maximum of Eq. 11, always at ρ = r (E12)."""
+    """Largest Eq. 11 of all ρ, without the condition of Claim 2; it is always at ρ = r (E12)."""
     return np.asarray(_formula_11(falling(a, r), r).max(axis=-1))
 
 

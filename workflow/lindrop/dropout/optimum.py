@@ -70,8 +70,7 @@ def _value(m: Matrix, values: Vector, r: int, lam: float) -> float:
 def solve(m: Matrix, r: int, lam: float) -> tuple[Matrix, Matrix]:
     """Global optimum U, V of f(U, V) with r columns (Mianjy 2018, Problem 7, Algorithm 3).
 
-    Algorithm 3 is corrected (erratum E8): all r columns are equalised, including those that are
-    zero after shrinking.
+    All r columns are equalised, including those that are zero after shrinking.
     """
     left, values, right = top_singular(m, r)
     return equalised_factors(left, shrunk(values, r, lam), right, r)

@@ -1,10 +1,10 @@
 """The data that models are fitted to (`Training`), the fitted models, and what a `Fit` returns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,22 @@ from lindrop.linalg.gram import gram_matrix
 from lindrop.linalg.interactions import interactions
 from lindrop.linalg.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
 from lindrop.linalg.packed import PackedGram
+from lindrop.linalg.sparse_ranking import best_of_sparse
 from lindrop.linalg.spectrum import top_eigenpairs
 from lindrop.ranking.evaluation import Model
+from lindrop.ranking.metrics import CRITERION, DEFAULT
 
 FLOAT32 = np.dtype(np.float32)
 ENTRIES = 1 << 18  # of X, squared at once
+
+
+@runtime_checkable
+class Additive(Protocol):
+    """Model whose score of an item is a sum over the items of the user's history."""
+
+    def contributions(self, history: Array, item: int) -> Vector:
+        """What each item of a history, given by its column, adds to the score of `item`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,11 @@ class FullRank:
     def scores(self, x: sp.csr_array) -> Matrix:
         """X B, users × items."""
         return sparse_times_dense(x, self.matrix)
+
+    def contributions(self, history: Array, item: int) -> Vector:
+        """B_ij for the items i of a history and the item j."""
+        parts: Vector = self.matrix[history, item]
+        return parts
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,21 @@ class SparseItems:
         """X B, users × items, as a dense array."""
         return sparse_times_sparse(x, (self.indptr, self.indices, self.data))
 
+    def best(
+        self,
+        x: sp.csr_array,
+        k: int,
+        allowed: npt.NDArray[np.bool_] | None = None,
+        keep_seen: bool = False,
+    ) -> tuple[Array, Array]:
+        """Numbers and scores of the k best items of each row of X, without all scores."""
+        return best_of_sparse(x, (self.indptr, self.indices, self.data), k, allowed, keep_seen)
+
+    def contributions(self, history: Array, item: int) -> Vector:
+        """B_ij for the items i of a history and the item j."""
+        parts: Vector = self.matrix[history][:, [item]].toarray()[:, 0]
+        return parts
+
 
 @dataclass(frozen=True)
 class LowRank:
@@ -65,6 +96,11 @@ class LowRank:
         """X U V', users × items."""
         scores: Matrix = (x.astype(self.encoder.dtype) @ self.encoder) @ self.decoder.T
         return scores
+
+    def contributions(self, history: Array, item: int) -> Vector:
+        """U_i · V_j for the items i of a history and the item j."""
+        parts: Vector = self.encoder[history] @ self.decoder[item]
+        return parts
 
     def truncated(self, rank: int) -> "LowRank":
         """Model of a smaller rank: the first columns of U and V, which are sorted by importance."""
@@ -118,6 +154,21 @@ class Validation(NamedTuple):
     held_out: sp.csr_array
 
 
+@dataclass
+class Kept:
+    """X'X of interactions, computed when it is first read and kept for further copies."""
+
+    x: sp.csr_array
+    dtype: np.dtype[Any]
+    matrix: Matrix | None = None
+
+    def __call__(self, dtype: npt.DTypeLike) -> Matrix:
+        """A new copy of X'X in this precision."""
+        if self.matrix is None:
+            self.matrix = gram_matrix(self.x, self.dtype)
+        return self.matrix.astype(dtype)
+
+
 @dataclass(frozen=True)
 class Training:
     """Interactions X of the training users (users × items), and what models derive from them.
@@ -133,6 +184,8 @@ class Training:
     dtype: np.dtype[Any] = FLOAT32
     validation: Validation | None = None  # for models that are trained with early stopping
     checkpoint: Path | None = None  # file from which an interrupted training of them resumes
+    metrics: Sequence[str] = DEFAULT  # by which models are judged
+    criterion: str = CRITERION  # the one of them by which parameters and epochs are chosen
 
     @classmethod
     def of(
@@ -144,12 +197,13 @@ class Training:
     ) -> "Training":
         """Training data from the interactions alone: X'X is computed once and kept in memory.
 
-        With `keep=False` every fit computes X'X anew, which saves one items × items matrix.
+        It is computed when a fit first asks for it: models that need X alone never do. With
+        `keep=False` every fit computes X'X anew, which saves one items × items matrix.
         """
         x, dtype = interactions(x, "the training matrix"), np.dtype(dtype)
         if dtype not in (np.float32, np.float64):
             raise UserError(f"models are fitted in float32 or float64, not in {dtype}")
-        read = gram_matrix(x, dtype).astype if keep else partial(gram_matrix, x)
+        read = Kept(x, dtype) if keep else partial(gram_matrix, x)
         return cls(x, read, seed, dtype=dtype)
 
     @cached_property
@@ -160,6 +214,11 @@ class Training:
             part = slice(start, start + ENTRIES)
             np.add.at(total, x.indices[part], x.data[part].astype(np.float64) ** 2)
         return total
+
+    @cached_property
+    def shares(self) -> Vector:
+        """Share of the training users that have each item; an item without any counts as of one."""
+        return shares_of_users(self.x)
 
     @property
     def items(self) -> int:
@@ -185,6 +244,14 @@ class Training:
             return values[:k], np.ascontiguousarray(vectors[:, :k])
         gram = self.packed(self.dtype)
         return top_eigenpairs(gram.gram_times, self.items, k, gram.dtype, self.seed)
+
+
+def shares_of_users(x: sp.csr_array) -> Vector:
+    """Share of the users of X that have each item; an item without any counts as of one."""
+    x = canonical(x)
+    users = np.maximum(np.bincount(x.indices, minlength=x.shape[1]), 1)
+    shares: Vector = users / max(np.count_nonzero(np.diff(x.indptr)), 1)
+    return shares
 
 
 def dropout_penalty(gram_diagonal: Vector, p: float, ridge: float) -> Vector:

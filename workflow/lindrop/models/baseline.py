@@ -21,6 +21,7 @@ JOB = (
     "lindrop.models.closed_form",
     "lindrop.models.edlae.fit",
     "lindrop.models.full_rank",
+    "lindrop.models.pattern.fit",
     "lindrop.models.sampled",
     "lindrop.models.slim",
     "lindrop.models.tuning",

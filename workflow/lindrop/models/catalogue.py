@@ -21,8 +21,10 @@ from lindrop.models.options import (
     LAMBDA,
     LATENT,
     LEARNING_RATE,
+    NEIGHBOURS,
     PATIENCE,
     TOLERANCE,
+    USER_CAP,
     Option,
     P,
 )
@@ -67,7 +69,22 @@ CATALOGUE: Mapping[str, Entry] = {
         "sampled:fit_sampled_dropout",
         "Low-rank linear autoencoder trained with sampled dropout (Steck 2020, Table 1, row 4). It "
         "is fitted at `rank` only, not at `ranks`.",
-        {"p": P([0.5, 0.65, 0.8]), "lambda": LAMBDA([10]), "epochs": EPOCHS(30)},
+        {
+            "p": P([0.5, 0.65, 0.8]),
+            "lambda": LAMBDA([10]),
+            "epochs": Option(
+                "Largest number of passes over the training users.",
+                1000,
+                kind="integer",
+                minimum=1,
+            ),
+            "tolerance": Option(
+                "The training stops when the expected objective fell by at most this share since "
+                "half of its epochs, which is about what more epochs would still gain.",
+                2.0e-3,
+                above=0,
+            ),
+        },
         ranks=Ranks.EACH,
         one_rank=True,
         memory=memory.sampled,
@@ -115,6 +132,13 @@ CATALOGUE: Mapping[str, Entry] = {
                 "constraint takes longer.",
                 True,
                 kind="boolean",
+            ),
+            "largest": Option(
+                "Number of largest weights that are kept of each item's column, as many published "
+                "implementations do; 0 keeps all.",
+                0,
+                kind="integer",
+                minimum=0,
             ),
             "tolerance": Option(
                 "A column of the matrix is solved when none of its weights would change by more "
@@ -272,14 +296,55 @@ CATALOGUE: Mapping[str, Entry] = {
         "and 9).",
         {"p": P([0.1, 0.2, 0.35, 0.5]), "lambda": LAMBDA([1, 10, 30, 100, 300, 1000])},
     ),
+    "sparse_edlae": Entry(
+        "sparse EDLAE",
+        "pattern.fit:fit_sparse_edlae",
+        "Full-rank EDLAE with a limited number of neighbours per item, each column the exact "
+        "optimum on its neighbours; for up to millions of items. It is fitted only where "
+        "`compare.models` or a command names it.",
+        {
+            "neighbours": NEIGHBOURS([100]),
+            "p": P([0.2, 0.5, 0.8]),
+            "lambda": LAMBDA([3, 30, 100, 300]),
+            "user_cap": USER_CAP(1000),
+        },
+        memory=memory.pattern,
+        gram=False,
+        asked=True,
+        scaled_by="neighbours",
+    ),
+    "sparse_ease": Entry(
+        "sparse EASE (sparse EDLAE, p = 0)",
+        "pattern.fit:fit_sparse_edlae",
+        "EASE with a limited number of neighbours per item: `sparse_edlae` without dropout "
+        "(p = 0). It is fitted only where `compare.models` or a command names it.",
+        {
+            "neighbours": NEIGHBOURS([100]),
+            "lambda": LAMBDA([10, 30, 100, 300, 1000]),
+            "user_cap": USER_CAP(1000),
+        },
+        fixed={"p": 0.0},
+        memory=memory.pattern,
+        gram=False,
+        asked=True,
+        scaled_by="neighbours",
+    ),
 }
 TORCH = {name: entry.title for name, entry in CATALOGUE.items() if entry.torch}
 
 
 def fit(name: str, data: "Training", rank: int | None = None, **parameters: Any) -> "Fit":
-    """Fit one model: `fit("edlae", Training.of(x), rank=100, p=0.3, ridge=100)`."""
+    """Fit one model: `fit("edlae", Training.of(x), rank=100, p=0.3, ridge=100)`.
+
+    λ may also be named `lambda`, as it is in the configuration and in the parameters of a saved
+    model: `fit(saved.name, data, **saved.parameters)`.
+    """
     if name not in CATALOGUE:
         raise UserError(f"no model {name!r}; the models are {', '.join(CATALOGUE)}")
+    if "lambda" in parameters:
+        if "ridge" in parameters:
+            raise UserError(f"{name}: ridge and lambda are the same parameter; give one of them")
+        parameters = {"ridge" if key == "lambda" else key: parameters[key] for key in parameters}
     entry = CATALOGUE[name]
     if entry.low_rank and not (rank is not None and 0 < rank < data.items):
         raise UserError(f"{name} needs a rank from 1 to {data.items - 1}, not {rank}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lindrop.base.errors import UserError
-from lindrop.base.memory import require_memory
+from lindrop.base.memory import available_bytes, require_memory
 from lindrop.models.memory import MARGIN, Size, Work, full_rank
 from lindrop.models.options import Option
 
@@ -47,6 +47,9 @@ class Entry:
     memory: Work = full_rank  # estimate of the peak bytes of a fit
     warm: bool = False  # is faster from `start`, the model of other parameters
     torch: bool = False  # needs PyTorch: `make deep` fits it
+    gram: bool = True  # is fitted from X'X, else from X alone: no job counts X'X for it
+    asked: bool = False  # takes part only where a configuration or a command names it
+    scaled_by: str = ""  # the option that decides its memory, named where the memory is too small
 
     @property
     def low_rank(self) -> bool:
@@ -101,7 +104,31 @@ class Entry:
     def require_memory(self, size: Size, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""
         needed = self.needed_bytes(size, ranks, **options)
+        if self.scaled_by and needed > available_bytes():
+            self._refuse_size(size, ranks, needed, options)
         require_memory(needed, f"fitting {self.title} to {size.items:,} items")
+
+    def _refuse_size(
+        self, size: Size, ranks: Sequence[int], needed: float, options: Mapping[str, Any]
+    ) -> None:
+        """Raise UserError with the largest value of the option `scaled_by` that fits, if any does.
+
+        It is found by bisection, since the estimate grows with the option.
+        """
+        fitting, available = 0, available_bytes()
+        too_large = size.items
+        while too_large - fitting > 1:
+            middle = (fitting + too_large) // 2
+            if self.needed_bytes(size, ranks, **{**options, self.scaled_by: middle}) <= available:
+                fitting = middle
+            else:
+                too_large = middle
+        if fitting:
+            raise UserError(
+                f"fitting {self.title} to {size.items:,} items needs {needed / 1e9:,.1f} GB, "
+                f"{available / 1e9:,.1f} GB are available; the largest number of {self.scaled_by} "
+                f"that fits is {fitting:,}"
+            )
 
     def needed_bytes(self, size: Size, ranks: Sequence[int], **options: Any) -> float:
         """Peak memory of a fit in float32 and its evaluation, beside Python and the data."""

@@ -5,6 +5,7 @@ neither compiled code nor PyTorch, because the workflow's rules call it.
 `python benchmarks/memory.py` compares every estimate with the measured peak.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -192,11 +193,21 @@ def _iterates(ranks: Sequence[int], arrays: int) -> float:
     return arrays * rank + _factors(smaller) + 2.0 * max(smaller, default=0)
 
 
+def sampled_batch(users: int, items: int) -> int:
+    """Number of users in each step of sampled dropout; the batches are of equal size.
+
+    A step also costs items × rank², which few users do not repay; many take memory.
+    """
+    most = max(1024, min(16384, 10 * items))
+    return -(-users // -(-users // most))
+
+
 def sampled(size: Size, ranks: Sequence[int], options: Options) -> float:
-    """Peak bytes of sampled dropout: U, V, Adam's two moments of each, gradients and one batch."""
+    """Peak bytes of sampled dropout: U, V, their means, the preconditioner, a step and a batch."""
     rank = max(ranks)
-    batch = min(size.users, max(1024, min(4096, size.items // 5)))
-    network = columns_bytes(size.items, 9 * rank) + FLOAT * batch * (4 * rank + 16 * size.per_user)
+    batch = sampled_batch(size.users, size.items) if size.users else 0
+    network = columns_bytes(size.items, 11 * rank) + FLOAT * batch * (4 * rank + 16 * size.per_user)
+    network = max(network, columns_bytes(size.items, 9 * rank) + FLOAT * 2 * size.users * rank)
     evaluation = evaluation_bytes(size, rank)
     network += kept_bytes(size.items, rank, evaluation)
     return max(network, columns_bytes(size.items, 2 * rank) + evaluation) + 8.0 * size.users
@@ -208,6 +219,22 @@ def slim(size: Size, ranks: Sequence[int], options: Options) -> float:
     solving = matrix_bytes(size.items) + 8 * entries
     sorting = 3 * 8 * entries
     return max(solving, sorting, 8 * entries + evaluation_bytes(size))
+
+
+def pattern(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of EDLAE on a pattern: X' and the columns of B, then these and B in rows.
+
+    Every thread has a number for each item and user, and a system of as many unknowns as an item
+    has neighbours.
+    """
+    given = options.get("neighbours", 1)
+    most = max(given) if isinstance(given, Sequence) else given
+    k = float(min(most, max(size.items - 1, 1)))
+    weights = 2 * columns_bytes(size.items, k)
+    threads = (os.cpu_count() or 1) * (12.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16))
+    vectors = 64.0 * size.items + 8.0 * size.users
+    solving = 6.0 * size.entries + threads + weights
+    return max(solving, 2 * weights, weights + evaluation_bytes(size)) + vectors
 
 
 def wmf(size: Size, ranks: Sequence[int], options: Options) -> float:

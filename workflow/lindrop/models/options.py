@@ -112,3 +112,16 @@ PATIENCE = partial(
 )
 BATCH = partial(Option, "Number of users in each training step.", kind="integer", minimum=1)
 LEARNING_RATE = partial(Option, "Learning rate of Adam.", above=0)
+NEIGHBOURS = partial(
+    Option,
+    "Numbers of neighbours to search: how many other items predict an item; at most all.",
+    kind="integer",
+    minimum=1,
+)
+USER_CAP = partial(
+    Option,
+    "A user with more items than this counts by a seeded sample of as many of them, in the choice "
+    "of neighbours only.",
+    kind="integer",
+    minimum=1,
+)

@@ -9,6 +9,9 @@ weight.
 Descent is restricted to a working set of items, whose block of G stays in the cache. When the
 working set is solved, r is computed for all items, and the items that would move most join the set.
 r is kept in float64, as large counts times weights cancel in it.
+
+If b ≥ 0 is required, an item i with G_ij ≤ l1 has weight 0: as no count is negative, r_i + G_ii b_i
+is at most G_ij. Only the candidates, items that share more than l1 users with j, are looked at.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,16 +57,18 @@ def fit_slim(
     nonnegative: bool = True,
     tolerance: float = 1e-4,
     start: SparseItems | None = None,
+    largest: int = 0,
 ) -> Fit:
     """Minimise ½‖X - XB‖² + l2/2 ‖B‖² + l1 Σ|B_ij| with diag(B) = 0 and, if `nonnegative`, B ≥ 0.
 
-    A `start`, the model of similar penalties, saves time; the result is within `tolerance` anyway.
+    If `largest` is not 0, only this number of weights of each column is kept afterwards. A `start`,
+    the model of similar penalties, saves time; the result is within `tolerance` anyway.
     """
     penalty = Penalty(l1, l2, nonnegative, tolerance)
     parts, progress = spread(data.items), Progress("SLIM", data.items, unit="columns")
     solved, unsolved = [], 0
     for rows, failed in solve(data.read_gram(np.float32), parts, penalty, start):
-        solved.append(rows)
+        solved.append(largest_of_rows(rows, largest) if largest else rows)
         unsolved += failed
         progress.advance(rows.shape[0])
     logger.info("%s", progress)
@@ -100,6 +105,15 @@ def solve(
     return map_blocks(part, len(parts), 1)
 
 
+def largest_of_rows(rows: sp.csr_array, count: int) -> sp.csr_array:
+    """The `count` entries of each row that are largest in absolute value; of equals, the first."""
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    order = np.lexsort((np.arange(rows.nnz), -abs(rows.data), row))
+    place = np.arange(rows.nnz) - rows.indptr[row]  # `row` is sorted, so `order` has its rows
+    kept = np.sort(order[place < count])
+    return sp.csr_array((rows.data[kept], (row[kept], rows.indices[kept])), shape=rows.shape)
+
+
 def spread(items: int) -> list[Array]:
     """All columns, split into parts of about `COLUMNS` that are each spread evenly over the items.
 
@@ -124,18 +138,21 @@ def solve_columns(
 
     Row i of `weights` holds the start of column `columns[i]`, and receives its solution.
     """
-    residual = np.empty(len(gram))
-    steps = np.empty(len(gram))
     unsolved = 0
     for row in range(len(weights)):
         b, j = weights[row], columns[row]
+        items = _candidates(gram, j, l1, nonnegative)
+        start = b[items].copy()
+        b[:] = 0.0  # a start may have weights that are 0 with these penalties
+        b[items] = start
+        residual, steps = np.empty(items.size), np.empty(items.size)
         for _ in range(ROUNDS):
-            _residual(gram, j, b, residual)
-            _steps(gram, j, b, residual, l1, l2, nonnegative, steps)
-            working = _working_set(b, steps, tolerance)
+            _residual(gram, j, b, items, residual)
+            _steps(gram, b, items, residual, l1, l2, nonnegative, steps)
+            working = _working_set(b[items], steps, tolerance)
             if working.size == 0:
                 break
-            _descend(gram, b, residual, working, l1, l2, nonnegative, tolerance)
+            _descend(gram, b, items[working], residual[working], l1, l2, nonnegative, tolerance)
         else:
             unsolved += 1
     return unsolved
@@ -144,19 +161,35 @@ def solve_columns(
 @compiled
 def distance(gram: Array, j: int, b: Array, l1: float, l2: float, nonnegative: bool) -> float:
     """Largest step that coordinate descent would make for any weight of column j."""
-    residual, steps = np.empty(len(gram)), np.empty(len(gram))
-    _residual(gram, j, b, residual)
-    _steps(gram, j, b, residual, l1, l2, nonnegative, steps)
+    items = np.arange(len(gram))
+    residual, steps = np.empty(items.size), np.empty(items.size)
+    _residual(gram, j, b, items, residual)
+    _steps(gram, b, items, residual, l1, l2, nonnegative, steps)
+    steps[j] = 0.0
     farthest: float = steps.max()
     return farthest
 
 
 @compiled
-def _residual(gram: Array, j: int, b: Array, residual: Array) -> None:
-    """Write r = X'(x_j - X b) into `residual`, a sum over the items with a nonzero weight."""
-    residual[:] = gram[j]
+def _candidates(gram: Array, j: int, l1: float, nonnegative: bool) -> Array:
+    """Items whose weight in column j may differ from 0."""
+    possible = np.diag(gram) > 0.0
+    if nonnegative:
+        possible &= gram[j] > l1
+    possible[j] = False
+    return np.flatnonzero(possible)
+
+
+@compiled
+def _residual(gram: Array, j: int, b: Array, items: Array, residual: Array) -> None:
+    """Write r = X'(x_j - X b) of these items, a sum over the items with a nonzero weight."""
+    counts = gram[j]
+    for position in range(items.size):
+        residual[position] = counts[items[position]]
     for k in np.flatnonzero(b):
-        residual -= b[k] * gram[k]
+        weight, counts = b[k], gram[k]
+        for position in range(items.size):
+            residual[position] -= weight * counts[items[position]]
 
 
 @compiled
@@ -172,26 +205,26 @@ def _best(target: float, curvature: float, l1: float, nonnegative: bool) -> floa
 @compiled
 def _steps(
     gram: Array,
-    j: int,
     b: Array,
+    items: Array,
     residual: Array,
     l1: float,
     l2: float,
     nonnegative: bool,
     steps: Array,
 ) -> None:
-    """Write the step of every weight into `steps`; 0 for j itself and for items without users."""
-    for k in range(len(b)):
-        steps[k] = 0.0
-        curvature = gram[k, k] + l2
-        if k != j and gram[k, k] > 0.0:
-            target = residual[k] + gram[k, k] * b[k]
-            steps[k] = abs(_best(target, curvature, l1, nonnegative) - b[k])
+    """Write the step that coordinate descent would make for each of these items' weights."""
+    for position in range(items.size):
+        k = items[position]
+        own = gram[k, k]
+        target = residual[position] + own * b[k]
+        best = _best(target, own + l2, l1, nonnegative) if own > 0.0 else b[k]
+        steps[position] = abs(best - b[k])
 
 
 @compiled
 def _working_set(b: Array, steps: Array, tolerance: float) -> Array:
-    """Items with a nonzero weight, and those that would move most; empty if none would move."""
+    """Positions of nonzero weights and of those that would move most; empty if none would move."""
     moving = np.flatnonzero(steps > tolerance)
     if moving.size == 0:
         return moving
@@ -207,8 +240,8 @@ def _working_set(b: Array, steps: Array, tolerance: float) -> Array:
 def _descend(
     gram: Array,
     b: Array,
-    residual: Array,
     working: Array,
+    residual: Array,
     l1: float,
     l2: float,
     nonnegative: bool,
@@ -219,7 +252,7 @@ def _descend(
     block = np.empty((size, size), gram.dtype)
     for row in range(size):
         block[row] = gram[working[row]][working]
-    r, w = residual[working], b[working].astype(np.float64)
+    r, w = residual.copy(), b[working].astype(np.float64)
     for _ in range(SWEEPS):
         largest = 0.0
         for k in range(size):

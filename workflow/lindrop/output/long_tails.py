@@ -26,7 +26,7 @@ def data(splits: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
 
 def curves(name: str, split: Split) -> pd.DataFrame:
     """Interactions of the k-th most popular item and the k-th most active user, whole split."""
-    parts = split.parts().values()
+    parts = split.disjoint()
     counts = {
         "items": np.bincount(np.concatenate([part.sid for part in parts])),
         "users": np.bincount(np.concatenate([part.uid for part in parts])),

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from lindrop.base.atomic import atomic
 from lindrop.base.errors import Damaged, UserError
 from lindrop.base.parallel import over_blocks
-from lindrop.data.interactions import Ids
+from lindrop.data.interactions import Ids, are_numbers
 from lindrop.store.seal import (
     LARGE_BYTES,
     SEAL_BYTES,
@@ -165,8 +165,13 @@ class StoredFile:
         return values
 
     def ids(self, name: str) -> Ids:
-        """Raw ids, each of which occurs once, as an array of strings."""
-        dataset = self._dataset(name, "O", (None,))
+        """Raw ids, each of which occurs once, as an array of strings or of integers."""
+        dataset = self._dataset(name, "Oi", (None,))
+        if dataset.dtype.kind == "i":
+            numbers: Ids = self.array(name, "i", (None,))
+            ordered = np.sort(numbers)
+            self.require((ordered[1:] > ordered[:-1]).all(), f"{name} holds an id twice")
+            return numbers
         self.require(h5py.check_string_dtype(dataset.dtype), f"{name} holds no text")
         ids: Ids = dataset.asstr()[:]
         self.require(len(set(ids)) == len(ids), f"{name} holds an id twice")
@@ -176,6 +181,10 @@ class StoredFile:
         """Shape of an array, which is not read."""
         shape: tuple[int, ...] = self._file[name].shape
         return shape
+
+    def is_text(self, name: str) -> bool:
+        """Whether an array holds texts."""
+        return bool(self._file[name].dtype.kind == "O")
 
     def _dataset(self, name: str, kinds: str, shape: Shape) -> h5py.Dataset:
         dataset = self._file.get(name)
@@ -228,6 +237,29 @@ def write_array(group: h5py.Group, name: str, values: npt.NDArray[Any]) -> None:
     group.create_dataset(name, data=values, **options)
 
 
+def write_blocks(
+    group: h5py.Group,
+    name: str,
+    length: int,
+    dtype: npt.DTypeLike,
+    values: Callable[[slice], npt.NDArray[Any]],
+) -> None:
+    """Write a compressed one-dimensional dataset, of which `values(part)` makes one part at a time.
+
+    The file is the same, to the last byte, as one written by `write_array`.
+    """
+    chunk = min(CHUNK, length)
+    dataset = group.create_dataset(
+        name, (length,), dtype, **({"chunks": (chunk,), **COMPRESSED} if length else {})
+    )
+    for start in range(0, length, max(chunk, 1)):
+        part = slice(start, min(start + chunk, length))
+        dataset[part] = values(part)
+
+
 def write_ids(group: h5py.Group, name: str, ids: Ids) -> None:
-    """Write raw ids as UTF-8 strings."""
+    """Write raw ids as UTF-8 strings, or as the integers that they are kept as."""
+    if are_numbers(ids):
+        write_array(group, name, ids)
+        return
     group.create_dataset(name, data=ids, dtype=h5py.string_dtype("utf-8"))

@@ -2,8 +2,10 @@
 
 There is one group per rank with `per_user` (float64, users × metrics, NaN where nothing was held
 out) and, for iterative solvers, `history`. Its attributes are parameters (JSON), edge, converged,
-and the cost of the fit: seconds, megabytes. The file's attribute `metrics` names the columns;
-`state` is the fingerprint of everything that a deep model was made from.
+the cost of the fit (seconds, megabytes), `overall` (JSON), the metrics that only the whole model
+has, such as coverage@100, and `groups` (JSON), metrics by groups of items and of users. The file's
+attribute `metrics` names the columns of `per_user`; `state` is the fingerprint of everything that a
+deep model was made from.
 """
 
 import json
@@ -11,16 +13,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from lindrop.base.errors import UserError
 from lindrop.base.stopwatch import Cost
 from lindrop.models.base import Fit
 from lindrop.models.tuning import Tested
-from lindrop.ranking.metrics import METRICS
 from lindrop.store.hdf5 import StoredFile, create_file, open_file
 from lindrop.store.model import write_history
 
-KIND = "metrics/2"
+KIND = "metrics/3"
 
 
 def write_metrics(
@@ -31,13 +33,16 @@ def write_metrics(
     state: str = "",
 ) -> None:
     """Write test metrics and solver history of a model; `results` is keyed by rank."""
-    with create_file(path, KIND, {}, [tested.per_user for tested, _ in results.values()]) as file:
+    tables = [tested.per_user for tested, _ in results.values()]
+    with create_file(path, KIND, {}, [table.to_numpy() for table in tables]) as file:
         file.attrs["dataset"], file.attrs["model"] = dataset, model
-        file.attrs["metrics"], file.attrs["state"] = list(METRICS), state
+        file.attrs["metrics"], file.attrs["state"] = list(tables[0]), state
         for tested, fit in results.values():
             group = file.create_group(str(tested.rank))
-            group.create_dataset("per_user", data=tested.per_user)
+            group.create_dataset("per_user", data=tested.per_user.to_numpy(np.float64))
             group.attrs["parameters"] = json.dumps(tested.parameters)
+            group.attrs["overall"] = json.dumps(dict(tested.overall))
+            group.attrs["groups"] = tested.groups.to_json(orient="split", double_precision=15)
             group.attrs["edge"] = tested.edge
             group.attrs["converged"] = tested.converged
             group.attrs["seconds"] = tested.cost.seconds
@@ -54,12 +59,6 @@ def read_state(path: str | Path) -> str:
 def read_metrics(path: str | Path) -> dict[int, Tested]:
     """Test results of a model by rank, in ascending order."""
     with open_file(path, KIND) as file:
-        named = list(file.attrs["metrics"])
-        if named != list(METRICS):
-            raise UserError(
-                f"{path}: holds the metrics {', '.join(map(str, named))}, not "
-                f"{', '.join(METRICS)}: delete it and run again; {file.maker} makes it anew"
-            )
         return {rank: _tested(file, rank) for rank in sorted(map(int, file.names()))}
 
 
@@ -82,13 +81,24 @@ def read_metrics_of(path: str | Path) -> dict[int, Tested]:
 def _tested(file: StoredFile, rank: int) -> Tested:
     """Test result of one rank."""
     attributes = file.attributes_of(str(rank))
-    per_user = file.array(f"{rank}/per_user", "f", (None, len(METRICS)))
-    file.require(not np.isinf(per_user).any(), "a metric is infinite")
+    names = [str(name) for name in file.attrs["metrics"]]
+    per_user = file.array(f"{rank}/per_user", "f", (None, len(names)))
+    overall = dict(json.loads(attributes["overall"]))
+    for values in (per_user, np.array([*overall.values()], np.float64)):
+        file.require(not np.isinf(values).any(), "a metric is infinite")
     return Tested(
         rank=rank,
         parameters=json.loads(attributes["parameters"]),
         edge=str(attributes["edge"]),
         converged=bool(attributes["converged"]),
-        per_user=per_user,
+        per_user=pd.DataFrame(per_user, columns=names),
+        overall=overall,
+        groups=_groups(attributes["groups"]),
         cost=Cost(*(float(attributes[name]) for name in ("seconds", "megabytes"))),
     )
+
+
+def _groups(text: str) -> pd.DataFrame:
+    """Metrics by groups; JSON holds null where a group has no users, or only one and no error."""
+    found = pd.DataFrame(**json.loads(text))
+    return found.astype({name: float for name in ("mean", "stderr") if name in found})

@@ -1,6 +1,6 @@
 """Read and write model.h5: a fitted model that can be used without its training data.
 
-items                    str      raw item ids, in the order of X's columns
+items                    str      raw item ids, in the order of X's columns (int64: see Ids)
 matrix                   float    B of a full-rank model
 encoder, decoder         float    U and V of a low-rank model, items × rank
 indptr, indices, data             B of a sparse item-item model, in CSR form
@@ -9,6 +9,7 @@ counts                   float    training users of each item, for the popularit
 weights_1, bias_1, …     float    layers of a perceptron
 tanh                     bool     whether tanh follows each of these layers
 normalised               bool     whether the perceptron's input rows are scaled to length 1
+shares                   float64  share of the training users who have each item
 history                  float    one column per name in its attribute `columns` (iterative solvers)
 attributes  model (its name in the catalogue), parameters (JSON), converged, split_sha256
 """
@@ -16,6 +17,7 @@ attributes  model (its name in the catalogue), parameters (JSON), converged, spl
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,9 @@ import h5py
 import numpy as np
 import scipy.sparse as sp
 
+from lindrop.base.arrays import Vector
 from lindrop.base.errors import UserError
-from lindrop.data.interactions import Ids
+from lindrop.data.interactions import Ids, Places, are_numbers
 from lindrop.linalg.kernels import Array
 from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
 from lindrop.ranking.evaluation import Model, top_items
@@ -53,6 +56,20 @@ class SavedModel:
     items: Ids
     parameters: dict[str, Any]
     split_sha256: str
+    shares: Vector | None = None  # of the training users, who have each item
+
+    def popularity(self) -> Vector:
+        """Share of the training users who have each item; UserError if the model has none."""
+        if self.shares is None:
+            raise UserError(
+                f"{self.name}: the model holds no shares of users, so it has nothing to recommend "
+                "to a user without known items; fit it again, or leave these users out"
+            )
+        return self.shares
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.items)
 
     def recommend(self, history: Sequence[str], k: int = 10) -> list[str]:
         """Raw ids of the k best items for a user with this history of raw ids, best first.
@@ -61,8 +78,7 @@ class SavedModel:
         """
         if isinstance(history, str):
             raise UserError(f"a history is a list of items, not the text {history!r}")
-        position = {item: column for column, item in enumerate(self.items)}
-        known = sorted({position[item] for item in map(str, history) if item in position})
+        known = self._places.of(map(str, history))
         if not known:
             raise UserError("none of the history's items is known to the model")
         row = (np.ones(len(known), np.float32), (np.zeros(len(known), int), known))
@@ -78,13 +94,24 @@ def write_model(
     items: Ids,
     parameters: Mapping[str, Any] | None = None,
     split_sha256: str = "",
+    shares: Vector | None = None,
 ) -> None:
-    """Write a fitted model with the raw ids of its items."""
-    parts, items = _parts(fit.model), np.array(list(items), object)
-    if not all(isinstance(item, str) for item in items) or len(set(items)) < len(items):
+    """Write a fitted model with the raw ids of its items.
+
+    `shares`, which `Training.shares` gives, are recommended to users without known items.
+    """
+    parts = _parts(fit.model)
+    if isinstance(items, np.ndarray) and are_numbers(items):
+        good = len(np.unique(items)) == len(items)
+    else:
+        items = np.array(list(items), object)
+        good = all(isinstance(item, str) for item in items) and len(set(items)) == len(items)
+    if not good:
         raise UserError("the items of a model must be texts, each of which occurs once")
     if len(items) != _items_of(parts):
         raise UserError(f"{len(items):,} items are named, the model has {_items_of(parts):,}")
+    if shares is not None:
+        parts["shares"] = shares
     with create_file(path, KIND, {}, [*parts.values(), items]) as file:
         write_ids(file, "items", items)
         for part, values in parts.items():
@@ -106,6 +133,7 @@ def read_model(path: str | Path) -> SavedModel:
             items=items,
             parameters=json.loads(file.attrs["parameters"]),
             split_sha256=str(file.attrs["split_sha256"]),
+            shares=file.finite("shares", (len(items),)) if "shares" in file else None,
         )
 
 

@@ -1,6 +1,9 @@
 """Read and write split.h5: a dataset split into training, validation and test users.
 
-users, items   str   raw ids by uid and by sid
+In a weak split (data.split.Split), these are the same users, and the rows of a part are the first
+ones of `users`.
+
+users, items   str   raw ids by uid and by sid (int64: very many whole numbers)
 train, validation/{fold_in,held_out}, test/{fold_in,held_out}: one CSR triple each
     data int8, indices int32, indptr int64   rows are users, columns are sids; entries of a row are
                                              in file order, repeated pairs are separate entries
@@ -18,11 +21,29 @@ import h5py
 import numpy as np
 import scipy.sparse as sp
 
-from lindrop.data.interactions import Ids
-from lindrop.data.split import Counts, Events, Holdout, Protocol, Split
+from lindrop.data.interactions import Ids, texts
+from lindrop.data.rows import rows_by_user
+from lindrop.data.split import (
+    AnyProtocol,
+    Counts,
+    Events,
+    Holdout,
+    Protocol,
+    Split,
+    protocol_of,
+    settings_of,
+)
 from lindrop.models.memory import Size
 from lindrop.store.checks import divides, is_permutation, within
-from lindrop.store.hdf5 import Source, StoredFile, create_file, open_file, write_array, write_ids
+from lindrop.store.hdf5 import (
+    Source,
+    StoredFile,
+    create_file,
+    open_file,
+    write_array,
+    write_blocks,
+    write_ids,
+)
 
 KIND = "split/1"
 
@@ -35,7 +56,7 @@ def write_split(path: str | Path, split: Split, source: Source) -> None:
         write_ids(file, "items", split.items)
         for part, events in split.parts().items():
             _write_events(file.create_group(part), events, split.user_range(part))
-        file.attrs["protocol"] = json.dumps(asdict(split.protocol))
+        file.attrs["protocol"] = json.dumps(settings_of(split.protocol))
         file.attrs["split_sha256"] = fingerprint(split)
         for name, value in asdict(split.counts).items():
             file.attrs[name] = value
@@ -45,10 +66,11 @@ def fingerprint(split: Split) -> str:
     """SHA-256 of the ids and events of a split, by which files made from it are known."""
     digest = hashlib.sha256()
     for ids in (split.users, split.items):
-        digest.update("\n".join(ids).encode())
+        for number, part in enumerate(texts(ids)):
+            digest.update(("\n" * (number > 0) + "\n".join(part)).encode())
     for events in split.parts().values():
         for array in (events.uid, events.sid):
-            digest.update(array.tobytes())
+            digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 
@@ -83,7 +105,20 @@ def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
     return matrix
 
 
-def read_split_facts(path: str | Path) -> tuple[Counts, Protocol, dict[str, Any]]:
+def read_all_interactions(path: str | Path) -> tuple[Ids, sp.csr_array]:
+    """Raw ids of all users of a split, and all that they have, held-out items included."""
+    with open_file(path, KIND) as file:
+        users, weak = file.ids("users"), not isinstance(_read_protocol(file), Protocol)
+    pairs = [
+        read_split_matrix(path, f"{part}/fold_in") + read_split_matrix(path, f"{part}/held_out")
+        for part in (("test",) if weak else ("validation", "test"))
+    ]
+    if weak:  # its fold-in of the test holds the training rows
+        return users, sp.csr_array(pairs[0])
+    return users, sp.csr_array(sp.vstack([read_split_matrix(path, "train"), *pairs], "csr"))
+
+
+def read_split_facts(path: str | Path) -> tuple[Counts, AnyProtocol, dict[str, Any]]:
     """Counts, protocol and source of a split, read without its events."""
     with open_file(path, KIND) as file:
         return _read_counts(file), _read_protocol(file), file.source()
@@ -92,16 +127,21 @@ def read_split_facts(path: str | Path) -> tuple[Counts, Protocol, dict[str, Any]
 def read_size(path: str | Path) -> Size:
     """Size of the data of a fit on a split, read without its events."""
     with open_file(path, KIND) as file:
-        held = _read_protocol(file).heldout_users
-        users = _number_of(file, "users") - 2 * held
+        users, tested = (len(_users_of(file, part)) for part in ("train", "test/fold_in"))
         (entries,) = file.shape("train/indices")
-        return Size(users, _number_of(file, "items"), entries, tested=held)
+        return Size(users, _number_of(file, "items"), entries, tested=tested)
 
 
 def read_split_sha256(path: str | Path) -> str:
     """Fingerprint of a split, which files made from it carry as well."""
     with open_file(path, KIND) as file:
         return str(file.attrs["split_sha256"])
+
+
+def part_sha256(path: str | Path, part: str) -> str:
+    """Fingerprint of one part that models are fitted to; that of `train` is the split's."""
+    whole = read_split_sha256(path)
+    return whole if part == "train" else hashlib.sha256(f"{whole} {part}".encode()).hexdigest()
 
 
 def read_items(path: str | Path) -> Ids:
@@ -123,17 +163,21 @@ def _number_of(file: StoredFile, ids: str) -> int:
     return number
 
 
-def _read_protocol(file: StoredFile) -> Protocol:
-    protocol = Protocol(**json.loads(file.attrs["protocol"]))
-    enough = 2 * protocol.heldout_users < _number_of(file, "users")
+def _read_protocol(file: StoredFile) -> AnyProtocol:
+    protocol = protocol_of(json.loads(file.attrs["protocol"]))
+    enough = 2 * (protocol.heldout_users or 0) < _number_of(file, "users")
     file.require(enough, "it holds out more users than it has")
     return protocol
 
 
 def _users_of(file: StoredFile, part: str) -> range:
     """Uids of the users of a part such as `test/fold_in`."""
-    held = _read_protocol(file).heldout_users
-    stop = _number_of(file, "users")
+    protocol, stop = _read_protocol(file), _number_of(file, "users")
+    if not isinstance(protocol, Protocol):
+        (ends,) = file.shape(f"{part}/indptr")
+        file.require(0 < ends <= stop + 1, f"{part} has other users than it holds")
+        return range(ends - 1)
+    held = protocol.heldout_users
     first = {"train": 0, "validation": stop - 2 * held, "test": stop - held}[part.split("/")[0]]
     return range(first, first + held) if first else range(stop - 2 * held)
 
@@ -150,15 +194,12 @@ def _read_rows(file: StoredFile, part: str) -> tuple[Any, Any]:
 
 def _write_events(group: h5py.Group, events: Events, users: range) -> None:
     """Write the events of one part as a CSR triple with their positions; `users` are its uids."""
-    row, line = events.uid - users.start, np.arange(len(events), dtype=np.int32)
-    # one column per event: a linear-time, order-keeping sort by user
-    by_user = sp.coo_array(
-        (np.ones(len(events), np.int8), (row, line)), shape=(len(users), max(len(events), 1))
-    ).tocsr()
-    position = by_user.indices.astype(np.int32, copy=False)
-    write_array(group, "data", by_user.data)
-    write_array(group, "indices", events.sid[position])
-    write_array(group, "indptr", by_user.indptr.astype(np.int64))
+    position, indptr = rows_by_user(events.uid, users.start, len(users))
+    write_blocks(
+        group, "data", len(events), np.int8, lambda part: np.ones(len(position[part]), np.int8)
+    )
+    write_blocks(group, "indices", len(events), np.int32, lambda part: events.sid[position[part]])
+    write_array(group, "indptr", indptr)
     write_array(group, "position", position)
 
 

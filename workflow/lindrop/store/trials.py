@@ -9,7 +9,6 @@ import pandas as pd
 
 from lindrop.base.errors import Damaged
 from lindrop.ranking.grids import axes, grid
-from lindrop.ranking.metrics import METRICS
 from lindrop.store.csv_files import read_csv, write_csv
 
 MAKER = "the rule tune (or tune_deep)"
@@ -21,15 +20,25 @@ def write_trials(path: str | Path, trials: pd.DataFrame, model: str, split_sha25
 
 
 def read_trials(
-    paths: Sequence[str | Path], options: Mapping[str, Any], model: str, split_sha256: str
+    paths: Sequence[str | Path],
+    options: Mapping[str, Any],
+    metrics: Sequence[str],
+    model: str,
+    split_sha256: str,
+    whole: bool = True,
 ) -> pd.DataFrame:
     """Tables of all tuning jobs of a model, joined; Damaged unless they have the grid's points.
 
-    Every rank must have every point of the grid once, and a metric is NaN or finite. Damaged, too,
-    if a table is that of another model or split.
+    Every rank must have every point of the grid once, unless `whole` is false, for the trials of a
+    search. Each of `metrics` is NaN or finite. Damaged, too, if a table is that of another model or
+    split.
     """
-    tables = [_read(path, options, f"{model} {split_sha256}\n") for path in paths]
+    tables = [
+        _read(path, [*axes(options), *metrics], f"{model} {split_sha256}\n") for path in paths
+    ]
     trials = pd.concat(tables)
+    if not whole:
+        return trials
     points = sorted(tuple(point.values()) for point in grid(options))
     for rank, rows in trials.groupby("rank"):
         if sorted(rows[list(axes(options))].itertuples(index=False, name=None)) != points:
@@ -37,9 +46,9 @@ def read_trials(
     return trials
 
 
-def _read(path: str | Path, options: Mapping[str, Any], made_from: str) -> pd.DataFrame:
+def _read(path: str | Path, columns: Sequence[str], made_from: str) -> pd.DataFrame:
     table = read_csv(path, MAKER, made_from)
-    numbers = ["rank", *axes(options), *METRICS]
+    numbers = ["rank", *columns]
     if missing := [name for name in numbers if name not in table]:
         raise Damaged(path, f"it has no column {missing[0]}", MAKER)
     for name in numbers:

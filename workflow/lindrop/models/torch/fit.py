@@ -56,16 +56,14 @@ def fit_network(
     # independent of the random streams of the epochs, which are spawned from the same seed
     first = np.random.default_rng(data.seed)
     network = network_class(data.items, first, **options)
-    trained, history, earlier = train(
-        network, data.x, data.validation, settings, data.checkpoint, source
-    )
-    return Fit(trained, [*history], _at_rest(history, settings), earlier)
+    trained, history, earlier = train(network, data, data.validation, settings, source)
+    return Fit(trained, [*history], _at_rest(history, settings, data.criterion), earlier)
 
 
-def _at_rest(history: History, settings: Settings) -> bool:
+def _at_rest(history: History, settings: Settings, criterion: str) -> bool:
     """Whether a training converged: patience ended it, or its best epoch is not among the last."""
-    rested = best_epoch(history) <= STILL_RISING * settings.epochs
-    return rested or out_of_patience(history, settings)
+    rested = best_epoch(history, criterion) <= STILL_RISING * settings.epochs
+    return rested or out_of_patience(history, settings, criterion)
 
 
 def require(condition: bool, message: str) -> None:

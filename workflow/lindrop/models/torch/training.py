@@ -1,29 +1,27 @@
 """Training by Adam on batches of users, which returns the epoch with the best validation metric.
 
-The metric is `CRITERION`, by default nDCG@100. As in Liang 2018, every epoch takes all users in a
-new order, then measures the metric on the validation users; the best network is kept. Training
-ends after `patience` epochs without improvement.
+The metric is the criterion of tuning, by default nDCG@100. As in Liang 2018, every epoch takes all
+users in a new order, then measures the metric on the validation users; the best network is kept.
+Training ends after `patience` epochs without improvement.
 """
 
 import math
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 
 from lindrop.base import checkpoints
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.base.stopwatch import Cost, peak_bytes
-from lindrop.models.base import Validation
+from lindrop.models.base import Training, Validation
 from lindrop.models.torch.model import Perceptron
 from lindrop.models.torch.networks import Autoencoder, Batch
 from lindrop.ranking.evaluation import evaluate, summary
-from lindrop.ranking.metrics import CRITERION
+from lindrop.ranking.metrics import DEFAULT
 
 SAVED_SECONDS = 5.0  # least time between two checkpoints, each of which is written after an epoch
 
@@ -52,8 +50,10 @@ class Trained(NamedTuple):
 class _Training:
     """State of a training: the network and everything else that an epoch changes."""
 
-    def __init__(self, network: Autoencoder, x: sp.csr_array, settings: Settings):
-        self.network, self.x, self.settings = network, x, settings
+    def __init__(self, network: Autoencoder, data: Training, settings: Settings):
+        self.network, self.x, self.settings = network, data.x, settings
+        self.criterion = data.criterion
+        self.metrics = [*dict.fromkeys([*DEFAULT, data.criterion])]
         self.optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
         self.history: History = []
         self.seconds = 0.0
@@ -66,11 +66,11 @@ class _Training:
 
     @property
     def best_epoch(self) -> int:
-        return best_epoch(self.history)
+        return best_epoch(self.history, self.criterion)
 
     @property
     def done(self) -> bool:
-        ended = out_of_patience(self.history, self.settings)
+        ended = out_of_patience(self.history, self.settings, self.criterion)
         return self.epochs == self.settings.epochs or ended
 
     def state(self) -> checkpoints.State:
@@ -93,8 +93,9 @@ class _Training:
     def epoch(self, validation: Validation) -> None:
         start = time.perf_counter()
         loss = self._pass()
-        means = summary(evaluate(self.network, *validation))["mean"]
-        metrics = {str(metric): float(mean) for metric, mean in means.items()}
+        found = evaluate(self.network, *validation, self.metrics)
+        means = summary(found.per_user)["mean"]
+        metrics = {str(name): float(mean) for name, mean in means.items()}
         self.history.append({"epoch": self.epochs + 1, "loss": loss, **metrics})
         if self.best_epoch == self.epochs:
             self.best = self.network.perceptron()
@@ -130,20 +131,22 @@ class _Training:
 
 def train(
     network: Autoencoder,
-    x: sp.csr_array,
+    data: Training,
     validation: Validation,
     settings: Settings,
-    checkpoint: Path | None,
     source: Mapping[str, Any],
 ) -> Trained:
     """Train to the last epoch or until patience ends, resuming from a checkpoint of this training.
 
-    `source` identifies network and data by values that JSON can hold; a checkpoint with another
-    source is ignored. The caller deletes the checkpoint once the result is saved.
+    `data` names the checkpoint, and `source` identifies network and data by values that JSON can
+    hold; a checkpoint with another source is ignored. The caller deletes the checkpoint once the
+    result is saved.
     """
     _require_somebody(validation)
     torch.set_num_threads(settings.threads)
-    training, of = _Training(network, x, settings), {**source, "settings": settings._asdict()}
+    checkpoint, training = data.checkpoint, _Training(network, data, settings)
+    of = {**source, "settings": settings._asdict()}
+    of |= {"metrics": training.metrics, "criterion": training.criterion}
     if checkpoint and (state := checkpoints.load(checkpoint, of)):
         training.restore(state)
         logger.info("%s: %d epochs are done", checkpoint, training.epochs)
@@ -159,18 +162,20 @@ def train(
             checkpoints.save(checkpoint, training.state(), of)
             saved = time.monotonic()
     row = training.history[training.best_epoch - 1]
-    logger.info("epoch %d of %d is the best: %s", row["epoch"], training.epochs, row[CRITERION])
+    logger.info(
+        "epoch %d of %d is the best: %s", row["epoch"], training.epochs, row[data.criterion]
+    )
     return Trained(training.best, training.history, earlier)
 
 
-def best_epoch(history: History) -> int:
+def best_epoch(history: History, criterion: str) -> int:
     """Number of the epoch with the best validation score, counted from 1; 0 without any epoch."""
-    return 1 + int(np.argmax([row[CRITERION] for row in history])) if history else 0
+    return 1 + int(np.argmax([row[criterion] for row in history])) if history else 0
 
 
-def out_of_patience(history: History, settings: Settings) -> bool:
+def out_of_patience(history: History, settings: Settings, criterion: str) -> bool:
     """Whether the last `patience` epochs brought no improvement."""
-    return len(history) - best_epoch(history) >= settings.patience
+    return len(history) - best_epoch(history, criterion) >= settings.patience
 
 
 def _require_somebody(validation: Validation) -> None:

@@ -34,7 +34,7 @@ class Net(NamedTuple):
 
 
 def small_net(rng: np.random.Generator, nodes: int) -> Net:
-    """A random network whose inputs have a mean and are therefore correlated."""
+    """A random network; its inputs have a mean, so XX' is far from diagonal."""
     x, y, u, v = (rng.normal(size=shape) for shape in ((4, 5), (3, 5), (3, nodes), (4, nodes)))
     return Net(x + 1, y, u, v)
 
@@ -55,6 +55,13 @@ def mean_dropconnect_loss(net: Net, inputs: Matrix, keep: float) -> float:
     kept, probabilities = outcomes(net.v.size, keep)
     weights = kept.reshape(-1, *net.v.shape) / keep * net.v
     return float(probabilities @ loss(net.y, net.u, weights.transpose(0, 2, 1) @ inputs))
+
+
+def mean_last_layer_loss(net: Net, hidden: Matrix, keep: float) -> float:
+    """E ‖Y − (1/θ) (Z ⊙ U) H‖² over all masks Z of the weights U of the last layer."""
+    kept, probabilities = outcomes(net.u.size, keep)
+    weights = kept.reshape(-1, *net.u.shape) / keep * net.u
+    return float(probabilities @ np.sum((weights @ hidden - net.y) ** 2, axis=(1, 2)))
 
 
 def agree(claim: str, what: str, formula: float, mean: float, form: Form = PRINTED) -> Check:

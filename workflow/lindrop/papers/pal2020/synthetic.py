@@ -13,7 +13,7 @@ t/HALVED).
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,8 @@ Noise = Callable[[int, np.random.Generator], Matrix]  # many draws of z/θ
 Measure = Callable[
     [Matrix, Matrix], dict[str, float]
 ]  # columns of a curve as a function of U and V
+
+Inputs = Literal["normal", "relu", "white"]
 
 SAMPLES, INPUTS, OUTPUTS, HIDDEN = 1000, 100, 80, 50
 RATE = 6e-4
@@ -43,18 +45,19 @@ class Problem(NamedTuple):
     samples: int  # number of samples N
 
 
-def synthetic(rng: np.random.Generator, *, correlated: bool = False) -> Problem:
-    """The dataset D_syn of Section 5.1.
+def synthetic(rng: np.random.Generator, inputs: Inputs = "normal") -> Problem:
+    """The dataset D_syn of Section 5.1, or one with other inputs.
 
-    If `correlated`, its inputs pass a ReLU, so they have a common mean.
+    Inputs that pass a ReLU are as independent as before, but have a mean, so XX' is not diagonal.
+    White ones stand for the expectation over the paper's inputs: XX' is N I.
     """
     x = rng.normal(size=(INPUTS, SAMPLES))
     u_true, v_true, u, v = (
         rng.normal(size=(size, HIDDEN)) for size in (OUTPUTS, INPUTS, OUTPUTS, INPUTS)
     )
-    if correlated:
+    if inputs == "relu":
         x = np.maximum(x, 0)
-    root = np.linalg.cholesky(x @ x.T)
+    root = np.linalg.cholesky(x @ x.T) if inputs != "white" else np.sqrt(SAMPLES) * np.eye(INPUTS)
     return Problem(root, u_true @ (v_true.T @ root), u, v, SAMPLES)
 
 

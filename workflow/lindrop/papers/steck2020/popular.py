@@ -5,6 +5,7 @@ of the diagonal of Eq. 10, how many iterations Eq. 11 takes, and what overfittin
 identity costs. Few items keep them exact and short.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +18,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from lindrop.base.arrays import Matrix
+from lindrop.base.errors import UserError
+from lindrop.data.split import WeakProtocol
 from lindrop.models.base import Fit, FullRank, LowRank, Training
-from lindrop.models.closed_form import fit_product_l2
+from lindrop.models.closed_form import fit_dropout_l2, fit_product_l2
 from lindrop.models.edlae.as_published import notebook_start, printed_alternation
 from lindrop.models.edlae.fit import fit_edlae, fit_zero_diagonal
 from lindrop.models.full_rank import fit_dlae as fit_full_dlae
@@ -27,17 +30,18 @@ from lindrop.papers.steck2020.figures.fig1_center import median_cosines, similar
 from lindrop.papers.steck2020.spread import penalties, train
 from lindrop.ranking.evaluation import evaluate, paired, summary
 from lindrop.ranking.metrics import CRITERION
-from lindrop.store.split import read_split_matrix
+from lindrop.store.split import read_split_facts, read_split_matrix
 
 ITEMS, RANK = 200, 20
 RIDGES = 0.1, 0.3, 1.0, 3.0, 10.0  # λ over the mean of diag(X'X), chosen by validation
-WEIGHTS = 0.1, 1.0, 10.0  # weights of a penalty on embeddings
+WEIGHTS = 0.1, 1.0, 10.0, 100.0  # weights of a penalty on embeddings
 USERS = 2_000  # validation and test users, at most
 SHARES = 0.05, 0.1, 0.2, 0.4, 0.6  # ranks of Eq. 10 over the number of items
 P = 0.33  # dropout probability of Eq. 10, as in the authors' notebook
 OVERFITTED = 1e-3  # λ over the chosen one at which the full-rank model is nearly the identity
 LONG, SETTLED = 200, 1e-4  # iterations of Eq. 11, and the relative change that ends them
 NONE, CONSTRAINED = "no penalty", "diag(UV') = 0"
+EMPHASISED, PLAIN = "full emphasis", "no emphasis"
 
 
 class Pair(NamedTuple):
@@ -49,7 +53,11 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Popular:
-    """The most popular items of a dataset: training data, validation and test users."""
+    """The most popular items of a dataset: training data, validation and test users.
+
+    Of a weak split, the training data are those that tuning fits to, without the interactions by
+    which the models are chosen.
+    """
 
     x: sp.csr_array
     validation: Pair
@@ -58,7 +66,8 @@ class Popular:
     @classmethod
     def of(cls, split: str, items: int = ITEMS) -> "Popular":
         """Popular items of a split; users keep what they have of these items."""
-        x = read_split_matrix(split, "train")
+        weak = isinstance(read_split_facts(split)[1], WeakProtocol)
+        x = read_split_matrix(split, "validation/fold_in" if weak else "train")
         popular = np.sort(np.argsort(-x.sum(axis=0), kind="stable")[:items])
         parts = (
             Pair(
@@ -69,7 +78,14 @@ class Popular:
             )
             for part in ("validation", "test")
         )
-        return cls(sp.csr_array(x[:, popular]), *parts)
+        found = cls(sp.csr_array(x[:, popular]), *parts)
+        for name, pair in (("validation", found.validation), ("test", found.test)):
+            if not pair.held_out.nnz:
+                raise UserError(
+                    f"{split}: no {name} user has a held-out item among the {len(popular)} most "
+                    "popular ones, on which the small experiments of Steck 2020 run"
+                )
+        return found
 
     @cached_property
     def training(self) -> Training:
@@ -98,25 +114,30 @@ class Popular:
 
     def score(self, model: FullRank | LowRank) -> tuple[float, float]:
         """The criterion of the validation users and its standard error."""
-        found = summary(evaluate(model, *self.validation))
+        found = summary(evaluate(model, *self.validation).per_user)
         mean, error = found.loc[CRITERION, ["mean", "stderr"]].to_numpy(float)
         return float(mean), float(error)
 
     def spread(self) -> Iterator[tuple[str, float, LowRank]]:
         """Models with their names and the weight of their penalty, all with the same λ.
 
-        Of each penalty, the heaviest weight whose criterion is within a standard error of the best
-        is taken.
+        Of each penalty, the heaviest weight is taken whose criterion is at least that of the model
+        with diag(UV') = 0: no penalty may cost more accuracy than the constraint does. If there is
+        none, or if the constraint costs nothing, a standard error of the best weight is allowed.
         """
         free = self.free(self.ridge)
         yield NONE, 0.0, free
         ((_, fit),) = fit_zero_diagonal(self.training, [self.rank], 0.0, self.ridge)
-        yield CONSTRAINED, 0.0, _low(fit).balanced()
+        constrained = _low(fit).balanced()
+        yield CONSTRAINED, 0.0, constrained
+        allowed = self.score(constrained)[0]
         for name, penalty in penalties(self.gram).items():
             models = {w: train(self.gram, self.ridge, penalty, w, free) for w in WEIGHTS}
             scores = {w: self.score(model) for w, model in models.items()}
             best, error = max(scores.values())
-            weight = max(w for w, (mean, _) in scores.items() if mean >= best - error)
+            # the error of a single user is unknown
+            least = min(allowed, best - np.nan_to_num(error))
+            weight = max(w for w, (mean, _) in scores.items() if mean >= least)
             yield name, weight, models[weight]
 
     @cached_property
@@ -129,7 +150,7 @@ def experiments(dataset: str, split: str, items: int = ITEMS) -> pd.DataFrame:
     """Numbers of all small experiments on one dataset, one per line."""
     data = Popular.of(split, items)
     facts = {"dataset": dataset, "items": len(data.gram), "lambda": data.ridge}
-    lines = [*_cosines(data), *_own_cosines(data), *_iterations(data), *_overfitting(data)]
+    lines = [*_cosines(data), *_own_products(data), *_iterations(data), *_overfitting(data)]
     return pd.DataFrame([facts | line for line in lines])
 
 
@@ -147,17 +168,25 @@ def _cosines(data: Popular) -> Iterator[dict[str, Any]]:
             yield of | {"quantity": "all pairs", "value": _mean_square_cosine(embeddings)}
 
 
-def _own_cosines(data: Popular) -> Iterator[dict[str, Any]]:
-    """Mean size of the cosines of U_i and V_i and of diagonal entries of Eq. 10, by rank."""
+def _own_products(data: Popular) -> Iterator[dict[str, Any]]:
+    """Mean size of the dot products U_i·V_i by rank, with full emphasis and without emphasis.
+
+    With full emphasis also the accuracy by which a rank falls behind full rank, in standard errors.
+    """
+    full, error = data.score(_full(fit_full_edlae(data.training, P, data.ridge)))
     ranks = sorted({max(1, round(share * len(data.gram))) for share in SHARES})
-    for rank, fit in fit_edlae(data.training, ranks, P, data.ridge):
-        model = _low(fit).balanced()
-        products = np.sum(model.encoder * model.decoder, axis=1)
-        lengths = (np.linalg.norm(part, axis=1) for part in (model.encoder, model.decoder))
-        cosines = products / np.maximum(np.prod([*lengths], axis=0), np.finfo(float).tiny)
-        facts = {"model": "EDLAE", "rank": rank, "part": ""}
-        yield facts | {"quantity": "own cosines", "value": float(np.abs(cosines).mean())}
-        yield facts | {"quantity": "diagonal", "value": float(np.abs(products).mean())}
+    emphasised = dict(fit_edlae(data.training, ranks, P, data.ridge))
+    for rank in ranks:
+        plain = fit_dropout_l2(data.training, rank, P, data.ridge)
+        for name, fit in ((EMPHASISED, emphasised[rank]), (PLAIN, plain)):
+            model = _low(fit)
+            products = np.sum(model.encoder * model.decoder, axis=1)
+            facts = {"model": name, "rank": rank, "part": ""}
+            yield facts | {"quantity": "diagonal", "value": float(np.abs(products).mean())}
+            if name == EMPHASISED:
+                behind = full - data.score(model)[0]
+                fall = behind / error if error > 0 else math.copysign(math.inf, behind)
+                yield facts | {"quantity": "below full rank", "value": fall}
 
 
 def _iterations(data: Popular) -> Iterator[dict[str, Any]]:
@@ -178,7 +207,7 @@ def _overfitting(data: Popular) -> Iterator[dict[str, Any]]:
         for ridge in (data.ridge, OVERFITTED * data.ridge)
     )
     facts = {"model": "full rank", "rank": len(data.gram), "part": ""}
-    differences = paired(*(evaluate(model, *data.test) for model in (tiny, chosen)))
+    differences = paired(*(evaluate(model, *data.test).per_user for model in (tiny, chosen)))
     loss, error = differences.loc[CRITERION, ["mean", "stderr"]].to_numpy(float)
     for name, model in (("chosen λ", chosen), ("tiny λ", tiny)):
         diagonal = float(model.matrix.diagonal().mean())

@@ -9,7 +9,7 @@ import pandas as pd
 from lindrop.claims.comparison import Column, Comparison, Number
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.papers.steck2020.models import ROWS
-from lindrop.ranking.metrics import METRICS
+from lindrop.ranking.metrics import title
 
 
 def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Comparison:
@@ -32,7 +32,7 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Co
         for model in known
         for entry in [CATALOGUE[model]]
     )
-    titles = {metric: METRICS[metric].title for metric in (*published["metrics"], *METRICS)}
+    titles = {name: title(name) for name in (*published["metrics"], *ours["metric"])}
     return Comparison(models, titles, tuple(columns))
 
 

@@ -61,9 +61,9 @@ def _algorithm_3(rng: np.random.Generator) -> Iterator[Check]:
     m = rng.normal(size=(ROWS, COLUMNS))
     found = [_solved(m, r, lam, rng) for r in WIDTHS for lam in (0.3, RATE, 10.0)]
     what = f"r = {WIDTHS}, three λ: f above the best of random starts, relative"
-    yield equal("algorithm_3", what, max(of.excess for of in found), 0, VALUE)
+    yield equal("algorithm_3", what, max(of.excess for of in found), 0, VALUE, CHARITABLE)
     what = f"tied weights, (r, λ) = {CASES}: f above the best of random starts, relative"
-    yield equal("algorithm_3", what, _tied_excess(rng), 0, VALUE)
+    yield equal("algorithm_3", what, _tied_excess(rng), 0, VALUE, CHARITABLE)
     yield from _beyond_cavazza(found)
 
 
@@ -75,14 +75,9 @@ def _solved(m: Matrix, r: int, lam: float, rng: np.random.Generator) -> Solved:
 
 def _beyond_cavazza(found: list[Solved]) -> Iterator[Check]:
     """Checks of contributions I to III: the factors themselves, any r, any fixed dropout rate."""
-    shapes = [
-        (of.u.shape, of.v.shape) == ((len(of.m), of.r), (of.m.shape[1], of.r)) for of in found
-    ]
-    what = f"of {len(found)} problems, those with factors of r columns"
-    yield equal("section_5_factors", what, sum(shapes), len(found), 0)
     apart = [relative_distance(of.u @ of.v.T, of.best.u @ of.best.v.T) for of in found]
-    what = "their product UV' against that of the best descent, relative"
-    yield equal("section_5_factors", what, max(apart), 0, PRODUCT)
+    what = f"{len(found)} problems: product UV' of the factors against that of the best descent"
+    yield equal("section_5_factors", f"{what}, relative", max(apart), 0, PRODUCT)
     fixed = [of for of in found if of.lam == RATE]
     uneven = max(of.excess for of in fixed)
     what = f"λ = {RATE:g}, r = {WIDTHS}: f above the best of descents, relative, largest"
@@ -137,9 +132,6 @@ def _remark_5_2(rng: np.random.Generator) -> Iterator[Check]:
     yield equal("e9", f"{what} r = 2^k", min(np.array(sizes) / 2.0 ** np.array(STEPS)), 1, 0)
     sums = np.array(sizes) / 2.0 ** (np.array(STEPS) - 1)
     yield equal("e9", f"{what} 2^{{k−1}}, the proof's number", min(sums), 1, 0, CORRECTED)
-    first_wrong = next(k for k, z in printed.items() if skew(z) > 1e-12)
-    what = "first k whose printed Z_k is not orthogonal"
-    yield equal("e9", what, first_wrong, 3, 0, CORRECTED)
 
 
 def skew(z: Matrix) -> float:

@@ -128,7 +128,7 @@ def _equation_17(points: list[Examined]) -> Iterator[Check]:
             share = of.problem.lam / (of.problem.r + of.problem.lam * of.point.rank)
             errors.append(relative_distance(values - share * values.sum(), squares))
     what = f"{len(errors)} equalised critical points: largest relative error of σ² by (I − c11')λ"
-    yield equal("equation_17", what, max(errors), 0, 1e-12)
+    yield equal("equation_17", what, max(errors), 0, 1e-12, CHARITABLE)
 
 
 def _partition(points: list[Examined]) -> Check:
@@ -205,12 +205,12 @@ def _case_2(points: list[Examined]) -> Iterator[Check]:
     what = f"Case 2, {len(points)} curves: largest error of"
     texts = "U(t)'U(t) = U'U + t²I", "ℓ(U(t)) = ℓ(U) + …", "R(U(t)) = R(U) + …"
     for text, error in zip(texts, errors.max(axis=0), strict=True):
-        yield equal("lemma_d3_proof", f"{what} {text}", error, 0, 1e-12)
+        yield equal("lemma_d3_proof", f"{what} {text}", error, 0, 1e-12, CHARITABLE)
     curves = [(of, all_missing(of.problem, of.point)) for of in points]
-    yield curvature("lemma_d3_proof", "g''(0) of Case 2", curves)
+    yield curvature("lemma_d3_proof", "g''(0) of Case 2", curves, CHARITABLE)
     down = [of.bend(tangent) for of, (tangent, _) in curves if of.bounded]
     what = f"Case 2, {len(down)} curves, λ below the printed bound: largest f'' by differences of f"
-    yield at_most("lemma_d3_proof", what, max(down), -STRICT)
+    yield at_most("lemma_d3_proof", what, max(down), -STRICT, form=CHARITABLE)
 
 
 def _case_2_errors(of: Examined) -> tuple[float, ...]:
@@ -240,9 +240,9 @@ def _case_3(points: list[Examined]) -> Iterator[Check]:
     """
     error = max(map(_case_3_error, points))
     what = f"Case 3, {len(points)} curves: largest error of f(U(t)) − f(U), with w'"
-    yield equal("lemma_d3_proof", what, error, 0, 1e-12)
+    yield equal("lemma_d3_proof", what, error, 0, 1e-12, CHARITABLE)
     curves = [(of, exchanged(of.problem, of.point)) for of in points]
-    yield curvature("lemma_d3_proof", "g''(0) of Case 3, with w'", curves)
+    yield curvature("lemma_d3_proof", "g''(0) of Case 3, with w'", curves, CHARITABLE)
 
 
 def _case_3_error(of: Examined) -> float:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import EXTENSION, PRINTED, Check, Form, at_least, equal
+from lindrop.claims.checks import CHARITABLE, EXTENSION, PRINTED, Check, Form, at_least, equal
 from lindrop.dropout.landscape import (
     CriticalPoint,
     Curve,
@@ -185,7 +185,7 @@ def hessian_check(claim: str, points: list[Examined], rng: np.random.Generator) 
 def _curvature_checks(points: list[Examined]) -> Iterator[Check]:
     """Checks of the second derivatives in Lemma D.2's proof, and of that in E10."""
     level = [(of, curve) for of in points for curve in levelling(of.problem, of.point)]
-    yield curvature("lemma_d2_proof", "g''(0), with the factor λ of R,", level)
+    yield curvature("lemma_d2_proof", "g''(0), with the factor λ of R,", level, CHARITABLE)
     one = ((of, next_missing(of.problem, of.point)) for of in points if of.case == 2)
     yield curvature("e10", "−4(λ_{r'+1} − λ‖U‖²/r)", one, EXTENSION)
 

@@ -93,7 +93,7 @@ def _balance(data: np.random.Generator, descent: np.random.Generator) -> Iterato
     what = "best of random starts: spread of ‖u_i‖‖X'v_i‖, relative"
     yield equal("section_1_balance", what, max(spreads), 0, PRODUCT)
     what = "least loss expected of dropout, of descents / min ‖Y − Z‖² + λ‖Z‖_*², λ = (1 − θ)/(θd)"
-    yield near_one("section_1_nuclear_norm", what, ratios, VALUE)
+    yield near_one("section_1_nuclear_norm", what, ratios, VALUE, CHARITABLE)
 
 
 def _positive(rng: np.random.Generator) -> Iterator[Check]:

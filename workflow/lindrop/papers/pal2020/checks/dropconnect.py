@@ -1,11 +1,11 @@
-"""Pal 2020, Section 4: DropConnect, which drops single weights of V (E18)."""
+"""Pal 2020, Section 4: DropConnect, which drops single weights, of V or of U (E18)."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from lindrop.base.arrays import Matrix
-from lindrop.claims.checks import CORRECTED, COUNTEREXAMPLE, Check, Form, at_most, equal
+from lindrop.claims.checks import CORRECTED, Check, at_most, equal
 from lindrop.dropout.objective import lam_of, squared_norms
 from lindrop.dropout.samplers import dropout
 from lindrop.dropout.structured import (
@@ -22,6 +22,7 @@ from lindrop.papers.pal2020.small_net import (
     agree,
     every_mask,
     mean_dropconnect_loss,
+    mean_last_layer_loss,
     mean_loss,
     small_net,
 )
@@ -40,25 +41,50 @@ def checks(seed: int) -> list[Check]:
 def _theorem_4_1(net: Net) -> Iterator[Check]:
     """Checks of Theorem 4.1 as printed, and of the loss that DropConnect has instead (E18).
 
-    The step to Eq. 55 treats the independent entries of a column of Z as one and the same.
+    The step to Eq. 55 treats the independent entries of a column of Z as one and the same. Where
+    MM' is diagonal, the two losses are one. With masks of U in place of V they are one everywhere:
+    output i is the sum of z_ik u_ik h_k over k, whose terms are independent.
     """
-    orthogonal = np.linalg.qr(net.x.T)[0].T * np.arange(1, 5)[:, None]
     relu = np.maximum(net.x - net.x.mean(), 0)
     for claim, of, inputs in (
-        ("theorem_4_1", "features of a ReLU", relu),
-        ("corollary_4_2", "correlated inputs", net.x),
-        ("e18", "correlated inputs", net.x),
-        ("e18", "orthogonal inputs, MM' diagonal", orthogonal),
+        ("theorem_4_1", "M: features of a ReLU, MM' not diagonal", relu),
+        ("corollary_4_2", "XX' not diagonal", net.x),
     ):
         mean = mean_dropconnect_loss(net, inputs, KEEP)
         error = float(loss(net.y, net.u, net.v.T @ inputs))
         printed = dropconnect_regulariser_as_printed(net.u, net.v, inputs, KEEP)
         corrected = dropconnect_regulariser(net.u, net.v, inputs, KEEP)
-        yield agree(claim, f"Theorem 4.1, {of}", error + printed, mean)
-        form: Form = CORRECTED if claim == "e18" else COUNTEREXAMPLE
-        what = f"Theorem 4.1 with variances added, {of}"
-        yield agree(claim, what, error + corrected, mean, form)
+        yield agree(claim, f"dropout's loss, {of}", error + printed, mean)
+        what = f"loss with the variances of the entries of Z added, {of}"
+        yield agree(claim, what, error + corrected, mean, CORRECTED)
+        mean = mean_last_layer_loss(net, net.v.T @ inputs, KEEP)
+        what = f"dropout's loss, masks of U in place of V, {of}"
+        yield agree("section_6_equivalence", what, error + printed, mean)
     yield from _equal_inputs()
+    yield from _diagonal(net)
+
+
+def _diagonal(net: Net) -> Iterator[Check]:
+    """Checks that both losses are one where MM' is diagonal, and so on average over white inputs.
+
+    The rows of √b I stand for inputs with E[xx'] = I: the losses depend on the inputs through their
+    second moments alone. The outputs are those of a linear network, Y = AX.
+    """
+    sizes = np.arange(1, 5)[:, None]
+    orthogonal = np.linalg.qr(net.x.T)[0].T * sizes
+    white = np.sqrt(4) * np.eye(4)
+    targets = net.y, net.y[:, :4] @ white
+    for of, inputs, y in zip(
+        ("MM' diagonal", "E[xx'] = I, mean over inputs, too"),
+        (orthogonal, white),
+        targets,
+        strict=True,
+    ):
+        case = net._replace(y=y)
+        error = float(loss(y, net.u, net.v.T @ inputs))
+        printed = dropconnect_regulariser_as_printed(net.u, net.v, inputs, KEEP)
+        mean = mean_dropconnect_loss(case, inputs, KEEP)
+        yield agree("section_6_equivalence", f"dropout's loss, {of}", error + printed, mean)
 
 
 def _equal_inputs() -> Iterator[Check]:
@@ -72,12 +98,12 @@ def _equal_inputs() -> Iterator[Check]:
     masks, chances = every_mask(dropout(1, KEEP))
     of_dropout = mean_loss(net, net.hidden, masks / KEEP, chances)
     of_dropconnect = mean_dropconnect_loss(net, net.x, KEEP)
-    for claim in ("theorem_4_1", "corollary_4_2"):
-        what = "two equal inputs with weights 1 and −1, Y = 0, every mask: mean loss of"
-        yield equal(claim, f"{what} dropout", of_dropout, 0, ROUNDING, COUNTEREXAMPLE)
-        expected = 2 * lam_of(KEEP)
-        what = f"{what} DropConnect"
-        yield equal(claim, what, of_dropconnect, expected, ROUNDING * expected, COUNTEREXAMPLE)
+    what = f"two equal inputs with weights 1 and −1, Y = 0, θ = {KEEP:g}, every mask: mean loss of"
+    yield equal("corollary_4_2", f"{what} dropout", of_dropout, 0, ROUNDING, CORRECTED)
+    expected = 2 * lam_of(KEEP)
+    what = f"{what} DropConnect, 2(1 − θ)/θ"
+    bound = ROUNDING * expected
+    yield equal("corollary_4_2", what, of_dropconnect, expected, bound, CORRECTED)
 
 
 def _low_rank(net: Net, rng: np.random.Generator) -> Iterator[Check]:
@@ -95,11 +121,11 @@ def _low_rank(net: Net, rng: np.random.Generator) -> Iterator[Check]:
         singular = np.linalg.svd(product, compute_uv=False)
         ranks.append(int(np.count_nonzero(singular > RANK * singular[0])))
         ratios.append(value / _bound(net, 2 * (net.y - product), keep))
-    what = f"rank of UV'X where descents end at θ = {KEEPS[-1]:g}; at {KEEPS[0]:g}, less 1"
-    yield at_most(claim, what, ranks[-1], ranks[0] - 1)
+    what = f"rank of UV'X where descents end at θ = {KEEPS[-1]:g}, less that at {KEEPS[0]:g}"
+    yield at_most(claim, what, ranks[-1] - ranks[0], -1)
     yield at_most(claim, f"largest rise of this rank over {over}", np.diff(ranks).max(), 0)
     bound = "dual bound on ‖Y − UV'X‖² + (λ/d)‖UV'D‖_*², D = dMat(‖X_j‖)"
-    yield near_one(claim, f"least f of descents / {bound}; {over}", ratios, PRODUCT, CORRECTED)
+    yield near_one(claim, f"least f of descents / {bound}; {over}", ratios, PRODUCT)
 
 
 def _least(net: Net, keep: float, rng: np.random.Generator) -> tuple[float, Matrix]:

@@ -142,7 +142,7 @@ def _elastic_net(problems: list[Problem]) -> Iterator[Check]:
 def _between_norms(problems: list[Problem]) -> Iterator[Check]:
     """Checks that ‖A‖² goes from the squared nuclear to the squared Frobenius norm as r grows."""
     claim = "section_2_3_interpolation"
-    nuclear, frobenius, rises, falls, single = [], [], [], [], []
+    nuclear, frobenius, steps, least, last, single = [], [], [], [], [], []
     for m, _, _ in problems:
         sizes = range(1, len(m) + 2)
         norms = np.array([conjugate_norm(m, r) for r in sizes])
@@ -151,13 +151,18 @@ def _between_norms(problems: list[Problem]) -> Iterator[Check]:
         nuclear.append(norms[0] / m.sum() ** 2)
         single.extend(flat[rho == 1])
         frobenius.extend(norms[-2:] / (m @ m))
-        rises.append(np.diff(norms).max() / norms[0])
-        falls.append(np.diff(rho).min())
+        steps.extend(norms[1 : len(m)] / norms[: len(m) - 1])
+        least.append(np.diff(rho).min())
+        last.append(rho[len(m) - 1] - len(m))
     yield near_one(claim, "‖A‖² at r = 1 / squared nuclear norm", nuclear)
     yield near_one(claim, "‖A‖² where ρ* = 1 / (squared nuclear norm / r)", single)
     yield near_one(claim, "‖A‖² at r ≥ rank A / squared Frobenius norm", frobenius)
-    yield at_most(claim, "largest rise of ‖A‖² with r, relative", max(rises), 0, ROUNDING)
-    yield at_least(claim, "least change of ρ* from r to r + 1", min(falls), 0)
+    what = "fall of ‖A‖² from r to r + 1, relative, r < rank A, the least"
+    yield at_least(claim, what, 1 - max(steps), ROUNDING)
+    yield equal(
+        claim, "ρ* at r = rank A less rank A, ρ* being 1 at r = 1", np.abs(last).max(), 0, 0
+    )
+    yield at_least(claim, "least change of ρ* from r to r + 1", min(least), 0)
 
 
 def _low_rank(problems: list[Problem]) -> Iterator[Check]:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.claims.checks import CORRECTED, Check, at_most, equal, relative_distance
-from lindrop.dropout.dropblock import beta_at, fixed_objective
+from lindrop.claims.checks import CHARITABLE, CORRECTED, Check, at_most, equal, relative_distance
+from lindrop.dropout.dropblock import adaptive_keep
 from lindrop.dropout.enumeration import outcomes
 from lindrop.dropout.multistart import minima
 from lindrop.dropout.objective import lam_of, squared_norms
@@ -20,6 +20,7 @@ from lindrop.papers.pal2020.references import (
     VALUE,
     dropblock_minima,
     least_bound,
+    masked_objective,
     near_one,
 )
 from lindrop.papers.pal2020.small_net import (
@@ -118,16 +119,19 @@ def _capacity(data: np.random.Generator, descent: np.random.Generator) -> Iterat
 
 
 def _dropblock(data: np.random.Generator, descent: np.random.Generator) -> Iterator[Check]:
-    """Check of DropBlock as Section 3 describes it after Proposition 3.3, with E17's factor."""
+    """Check of DropBlock as Section 3 describes it after Proposition 3.3, at θ(d) (Eq. 7).
+
+    The width is enough for balanced blocks (E15).
+    """
     y, x = data.normal(size=(ROWS, COLUMNS)), np.eye(COLUMNS)
     ratios = []
     for keep in KEPT:
-        beta = beta_at(keep, BLOCK, WIDTH)
+        beta, theta = lam_of(keep), adaptive_keep(keep, BLOCK, WIDTH)
         best = dropblock_minima(y, x, BLOCK, beta, WIDTH // BLOCK, descent)[0]
-        least = fixed_objective(y, x, best.u, best.v, BLOCK, keep)
+        least = masked_objective(y, x, best.u, best.v, BLOCK, theta)
         ratios.append(least_bound(y, BLOCK, beta) / least)
-    what = "min ‖Y − A‖² + (r/d)(1 − θ)/θ ‖A‖², the k-support norm / least f of DropBlock"
-    yield near_one("section_3_dropblock", what, ratios, VALUE)
+    what = "min ‖Y − A‖² + ((1 − θ̄)/θ̄)‖A‖², the k-support norm / least mean over all masks at θ(d)"
+    yield near_one("section_3_dropblock", what, ratios, VALUE, CHARITABLE)
 
 
 def _proof_of_theorem_4_1(net: Net) -> Iterator[Check]:

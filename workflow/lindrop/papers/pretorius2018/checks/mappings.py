@@ -27,7 +27,7 @@ TIMES = np.linspace(0, 60, 121)
 LAM, NOISES = 1.0, (0.0, 0.5, 5.0)  # λ, and values of ε
 ACTIVATIONS: tuple[Activation, ...] = ("tanh", "relu")
 ROUNDING, INTEGRATED, AT_REST = 1e-10, 1e-9, 1e-6
-GRADUAL = 0.02  # tolerance for the error of finite steps
+GRADUAL = 2e-4  # error of second order in the rate, of which several seeds leave 2e-5 to 9e-5
 PLOTTED = 0.01  # finest difference of a mapping that a figure shows
 
 
@@ -100,25 +100,28 @@ def _diagonal(samples: Samples, aligned: Weights, random: Weights) -> Iterator[C
 def _products(samples: Samples, weights: Weights, start: Matrix) -> Iterator[Check]:
     """Checks of the estimate against w₂w₁, during gradient descent on W₁ and W₂ of a DAE."""
     claim, what = "section_f_estimate", "λ̂/λ of a linear DAE in training less w₂w₁ of"
-    found = _trained(samples, weights)
+    found = _trained(samples, weights, RATE, EPOCHS)
     modes = [Mode(lam, SAMPLES * VARIANCE) for lam in samples.values]
     alone = gradient_descent(modes, [RATE] * INPUTS, start[0], start[1], EPOCHS)
     steps = np.einsum("tkk->tk", alone.prod(axis=1))
     error = np.abs(found - steps).max()
     yield equal(claim, f"{what} the same steps on modes alone: largest", error, 0, ROUNDING)
-    times = RATE * np.arange(EPOCHS + 1)
+    finer = _trained(samples, weights, RATE / 2, 2 * EPOCHS)
+    times = RATE / 2 * np.arange(2 * EPOCHS + 1)
     flows = [trajectory(mode, w1, w2, times) for mode, w1, w2 in zip(modes, *start, strict=True)]
-    error = np.abs(found - np.prod(flows, axis=1).T).max()
-    yield equal(claim, f"{what} the closed form: largest", error, 0, GRADUAL)
+    limit = np.prod(flows, axis=1).T
+    error = np.abs(2 * finer[::2] - found - limit[::2]).max()
+    named = f"{what} the closed form, finite steps extrapolated to none: largest"
+    yield equal(claim, named, error, 0, GRADUAL)
 
 
-def _trained(samples: Samples, weights: Weights) -> Matrix:
+def _trained(samples: Samples, weights: Weights, rate: float, epochs: int) -> Matrix:
     """Estimates by epoch of gradient descent on N E[L]; `weights` is not changed."""
     weights, found = Weights(*(each.copy() for each in weights)), []
-    for _ in range(EPOCHS + 1):
+    for _ in range(epochs + 1):
         found.append(samples.estimated(_reconstructed(samples.x, weights)))
         slopes = gradient(samples.x, *weights, VARIANCE)
-        weights.descend(Weights(*slopes), RATE * SAMPLES)
+        weights.descend(Weights(*slopes), rate * SAMPLES)
     return np.array(found)
 
 

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from lindrop.base.arrays import Vector
 from lindrop.claims.checks import CHARITABLE, Check
 from lindrop.dropout.dynamics.descent import integrate
-from lindrop.dropout.dynamics.modes import Mode, Values, flow
+from lindrop.dropout.dynamics.modes import Mode, Values, flow, loss
 from lindrop.papers.pretorius2018.as_printed import (
     hyperbolic_integral,
     hyperbolic_solved,
@@ -65,6 +65,8 @@ def _updates(rng: np.random.Generator, w1: Vector, w2: Vector) -> Iterator[Check
     yield largest(claim, f"{what} τ times the gradient of ℓ", np.array(of_modes), ROUNDING)
     ours = [np.subtract(noisy_updates(mode, w1, w2), flow(mode, w1, w2)) for mode in MODES]
     yield largest(claim, "updates less the flow that is integrated", np.array(ours), ROUNDING)
+    drawn = [noisy_loss(mode, w1, w2) - loss(mode, w1, w2) for mode in MODES]
+    yield largest(claim, "ℓ less the loss that figures show", np.array(drawn), ROUNDING)
 
 
 def _slope(mode: Mode, w1: Vector, w2: Vector) -> Vector:

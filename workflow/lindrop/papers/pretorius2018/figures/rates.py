@@ -1,7 +1,8 @@
 """Optimal learning rates of Pretorius 2018 (Section D), with trajectories and numbers of steps.
 
 The printed rates are for the largest curvature where both weights are equal and at most 1. From a
-small start faster ones do, which diverge from some random starts.
+small start faster ones take fewer steps: of a DAE 1/2λ, of a WDAE 1/2(λ − Nγ) if its weights are
+equal, and 1/max(2(λ − Nγ), λ + Nγ) from any small start.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,6 @@ from lindrop.dropout.dynamics.modes import (
     curvature_of_path,
     curvature_printed,
     equivalents,
-    hessian,
     largest_curvature,
 )
 from lindrop.output.figures import page
@@ -43,19 +43,20 @@ from lindrop.papers.pretorius2018.trainings import (
 OPTIMAL_SHARE = 0.005  # share of an optimal rate used for trajectories
 FINE = np.arange(51) / 5  # values of ε
 STEPS = 1000
-SLOWER = 1.5
 STARTS, CONVERGED = 1000, 200  # random starts, and steps after which one that diverges is infinite
 
 STYLES: dict[tuple[str, str], dict[str, Any]] = {
     ("DAE", "as printed"): {"color": GREEN, "lw": 2.5, "alpha": 0.5},
     ("WDAE", "as printed"): {"color": ORANGE, "ls": "--"},
     ("DAE", "of the path"): {"color": GREEN, "ls": ":"},
+    ("WDAE", "of the path"): {"color": PINK, "ls": "-."},
     ("WDAE", "of any direction"): {"color": ORANGE, "ls": ":"},
 }
 FORMULAS = {
     ("DAE", "as printed"): "1/(2λ + 3ε)",
     ("WDAE", "as printed"): "1/(2λ + Nγ)",
     ("DAE", "of the path"): "1/2λ",
+    ("WDAE", "of the path"): "1/2(λ − Nγ), for equal weights only",
     ("WDAE", "of any direction"): "1/max(2(λ − Nγ), λ + Nγ)",
 }
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # the tables `trajectories` and `rates`
@@ -157,22 +158,21 @@ def draw(data: Tables) -> Figure:
         for (model, of), style in STYLES.items():
             name = f"{model}, {of}: {FORMULAS[model, of]}"
             axis.plot(cases[model, of][column], label=name, **style)
-        axis.set(xlabel="ε", ylabel=label, ylim=(0, None))
+        axis.set(xlabel="ε", ylabel=label)
+        axis.set(**({"yscale": "log"} if column == "rate" else {"ylim": (0, None)}))
         axis.set_title(title, loc="left")
     figure.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
 def checks(data: Tables) -> list[Check]:
-    """Checks of the printed rates and their ratio, of the trajectories, and of steps."""
+    """Checks of the trajectories at the printed rates, and of steps from a small start."""
     curves, rates = data
     w = curves.pivot(index=["eps", "epoch"], columns="model", values="w")
-    printed = rates[rates["of"] == "as printed"].pivot(index="eps", columns="model", values="rate")
     apart = (w["DAE"] - w["WDAE"]).abs().max()
     apart_in_code = (w["DAE"] - w["WDAE, public code"]).abs().max()
     what = "w(t) of DAE and WDAE, largest difference"
     return [
-        *_against_curvature(printed),
         equal("rates", f"{what}: printed rates", apart, 0, EXACT),
         at_least(
             "rates", f"{what}: the WDAE's rate 1/(2λ + 2Nγ)", apart_in_code, GRADUAL, form=EXTENSION
@@ -181,24 +181,10 @@ def checks(data: Tables) -> list[Check]:
     ]
 
 
-def _against_curvature(printed: pd.DataFrame) -> Iterator[Check]:
-    """Checks of the rates against eigenvalues of the Hessian where both weights are 1."""
-    for name, number in (("DAE", 0), ("WDAE", 1)):
-        curvature = [
-            np.linalg.eigvalsh(hessian(equivalents(1.0, eps)[number], 1, 1))[-1]
-            for eps in printed.index
-        ]
-        error = (printed[name] * curvature - 1).abs().max()
-        what = f"printed rate of a {name} times the largest eigenvalue of τH at w₁ = w₂ = 1, less 1"
-        yield equal("rates", f"{what}: largest error", error, 0, EXACT)
-    ratio = printed["DAE"] / printed["WDAE"] * (1 + printed.index.to_series())
-    yield equal("rates", "R times 1 + ε/λ, less 1: largest", (ratio - 1).abs().max(), 0, EXACT)
-
-
 def _steps_of_noise(rates: pd.DataFrame) -> Iterator[Check]:
     """Checks that from a small start noise slows the printed rate, and not that of the path."""
     steps = rates.pivot(index="eps", columns="of", values="steps")
-    most = steps.max() / steps.iloc[0]
-    what = "DAE from a small start: steps to w* within 1 % over those at ε = 0, largest; rate"
-    yield at_least("rates", f"{what} 1/(2λ + 3ε)", most["as printed"], SLOWER, form=EXTENSION)
-    yield at_most("rates", f"{what} 1/2λ", most["of the path"], SLOWER, form=EXTENSION)
+    more = steps.max() - steps.iloc[0]
+    what = "DAE from a small start: steps to w* within 1 % less those at ε = 0, largest; rate"
+    yield at_least("rates", f"{what} 1/(2λ + 3ε)", more["as printed"], 1, form=EXTENSION)
+    yield at_most("rates", f"{what} 1/2λ", more["of the path"], 0, form=EXTENSION)

@@ -113,7 +113,8 @@ def checks(table: pd.DataFrame) -> list[Check]:
         weights = curves[(curves["epoch"] == 0) & (curves["run"] > 0)][["w1", "w2"]].to_numpy().T
         w1, w2 = integrate(mode, weights[0], weights[1], np.array([0, end]))
         claimed = start * np.exp(-2 * mode.decay * end)
-        what = f"{name}: |w₁² − w₂²| falls as e^(−2Nγt/τ): largest error, relative,"
+        law = "falls as e^(−2Nγt/τ)" if mode.decay else "stays"
+        what = f"{name}: |w₁² − w₂²| {law}: largest error, relative,"
         for of, last in (
             ("closed form", imbalance.last().drop(0)),
             ("integrated flow", (w1**2 - w2**2)[:, 1]),

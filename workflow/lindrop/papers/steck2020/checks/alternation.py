@@ -7,6 +7,7 @@ import numpy as np
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import (
     EXTENSION,
+    LIMIT,
     Check,
     at_least,
     at_most,
@@ -29,6 +30,7 @@ from lindrop.papers.steck2020.problems import (
 P = 0.33
 LOW, HIGH = (2, 4), 8  # ranks: rank² − 1 is below, above the number of features
 LONG = 10_000  # iterations of the alternation
+STEPS = 50  # iterations on which V'V is to be invertible
 MINIMAL = 1e-6
 APART, ABOVE = 0.05, 1e-4  # least distance of the multipliers, and excess, where alternation stalls
 
@@ -83,17 +85,43 @@ def _updates(loss: Quadratic, rng: np.random.Generator) -> list[Check]:
         "supplement_equation_30": u @ best_decoder(loss, u, multipliers_30(loss, u)).T,
         "supplement_equation_32": best_encoder(loss, v, multipliers_32(loss, v)) @ v.T,
     }
-    smallest = np.linalg.svd(v, compute_uv=False)[-1] ** 2
+    dependent = np.column_stack((v[:, :-1], v[:, :-1].sum(axis=1)))
+    ranks = [np.linalg.matrix_rank(of.T @ of) - HIGH for of in (v, dependent)]
     slope, own = "relative slope of Eq. 28", "largest entry of diag(UV') over that of UV'"
-    size = _largest(loss.gram @ v)
+    size, claim = _largest(loss.gram @ v), "supplement_4_invertible"
     return [
         equal("supplement_equation_29", f"{slope} in V", _largest(in_v) / size, 0, EXACT),
         equal("supplement_equation_31", f"{slope} in U", _largest(in_u) / size, 0, EXACT),
         *(
-            equal(claim, own, _largest(np.diag(b)) / _largest(b), 0, EXACT)
-            for claim, b in met.items()
+            equal(equation, own, _largest(np.diag(b)) / _largest(b), 0, EXACT)
+            for equation, b in met.items()
         ),
-        at_least("supplement_4_invertible", "smallest eigenvalue of V'V, random V", smallest, 0.1),
+        equal(claim, "random V of k columns: rank of V'V less k", ranks[0], 0, 0),
+        equal(claim, "its last column the sum of the others: rank of V'V less k", ranks[1], -1, 0),
+        *_invertible(loss, v),
+    ]
+
+
+def _invertible(loss: Quadratic, v: Matrix) -> list[Check]:
+    """Checks of V'V on the way of the alternation; at rank 1 Eq. 29 and 30 make V zero."""
+    steps = islice(printed_alternation(loss.gram, P, 0.0, v, True), STEPS)
+    squares = [np.linalg.svd(v, compute_uv=False)[[-1, 0]] ** 2 for _, v in steps]
+    one = v[:, :1]
+    none = best_decoder(loss, one, multipliers_30(loss, one)) / _largest(
+        best_decoder(loss, one, np.zeros(FEATURES))
+    )
+    claim = "supplement_4_invertible"
+    return [
+        at_least(
+            claim,
+            f"rank {HIGH} of {FEATURES}, {STEPS} iterations: least eigenvalue of V'V over the "
+            "largest, the smallest",
+            min(small / large for small, large in squares),
+            EXACT,
+        ),
+        equal(
+            claim, "rank 1: V of Eq. 29 and 30 over that at η = 0", _largest(none), 0, EXACT, LIMIT
+        ),
     ]
 
 

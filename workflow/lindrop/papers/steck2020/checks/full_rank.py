@@ -23,6 +23,8 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P, NEARLY_ONE = 0.33, 1 - 1e-9
+BEFORE = 0.1, 0.3, 0.5, 0.7, 0.9, 0.99  # dropout probabilities before the limit
+NOT_NIL = 1e-6  # least diagonal entry that has not vanished, as in the limit
 SEEN = 0.01  # least distance that counts as a difference
 LOW, STARTS = (1, 2, 4), 2  # ranks at which closed forms meet L-BFGS, and its random starts
 DESCENT = 1e-6  # relative error of a loss after a descent
@@ -89,26 +91,37 @@ def _identity_checks(x: Matrix) -> list[Check]:
     beside = _largest(off(dlae(x, P)))
     own = np.diag(dlae(x, P)).min()
     last = _largest(np.diag(dlae(x, NEARLY_ONE)))
+    before = min(np.diag(dlae(x, p)).min() for p in BEFORE)
+    sweep = f"p from {BEFORE[0]:g} to {BEFORE[-1]:g}"
     return [
         equal("section_3_1_identity", f"{model} less I, at Λ = 0", unregularised, 0, EXACT),
         at_least("section_3_1_off_diagonal", f"{model}: largest entry off it", beside, SEEN),
         at_least("section_3_1_diagonal", f"{model}: smallest entry on the diagonal", own, SEEN),
+        at_least("section_3_1_limit", f"{model}: least diagonal entry, {sweep}", before, NOT_NIL),
         equal("section_3_1_limit", f"{model}: largest of them, p = 1 − 1e-9", last, 0, 1e-6),
     ]
 
 
 def _low_rank_identity(x: Matrix, rng: np.random.Generator) -> list[Check]:
-    """Checks of Section 6 at rank 1: how near L-BFGS comes to I, and what it makes of X."""
+    """Checks of Section 6: how near L-BFGS comes to I at rank k, and what it makes of X.
+
+    Of ‖I‖² it must miss the share 1 − k/m, with m features. Without a penalty the best B for X is a
+    projection on k dimensions, whose mean diagonal entry is k/m.
+    """
     claim, nothing = "section_6_identity", np.zeros(FEATURES)
     identity, gram = Quadratic(np.eye(FEATURES), nothing), x.T @ x
-    near = descended(identity, 1, STARTS, rng)
-    missed = identity.value(product_of(near)) / FEATURES
-    fitted_to_x = product_of(descended(Quadratic(gram, nothing), 1, STARTS, rng))
-    own = float(np.diag(fitted_to_x).mean())
-    what = f"rank 1, {FEATURES} features, L-BFGS:"
+    missed, own = [], []
+    for rank in LOW:
+        near = descended(identity, rank, STARTS, rng)
+        missed.append(identity.value(product_of(near)) / FEATURES - (1 - rank / FEATURES))
+        of_x = product_of(descended(Quadratic(gram, nothing), rank, STARTS, rng))
+        own.append(np.diag(of_x).mean() - rank / FEATURES)
+    what = f"ranks k = {', '.join(map(str, LOW))} of m = {FEATURES}, L-BFGS:"
+    of_identity = f"{what} share of ‖I‖² that is missed, less 1 − k/m, farthest"
+    of_models = f"{what} mean diagonal entry of the best B without a penalty, less k/m, farthest"
     return [
-        at_least(claim, f"{what} share of ‖I‖² that is missed", missed, 0.9),
-        at_most(claim, f"{what} mean diagonal entry of the best B without a penalty", own, 0.1),
+        equal(claim, of_identity, _largest(np.array(missed)), 0, DESCENT),
+        equal(claim, of_models, _largest(np.array(own)), 0, DESCENT),
     ]
 
 

@@ -1,18 +1,24 @@
 """Steck 2020, Section 4.1.2: low-rank EDLAE (Eq. 10), its approximation Eq. 11, the corollary.
 
-The corollary has two halves. Eq. 11 makes the embeddings U_i and V_i orthogonal by its constraint.
-Eq. 10, which is training with full emphasis itself, does not: with B the full-rank EDLAE (Eq. 8)
-and μ one of its m eigenvalues, all of them real, B − μI is of rank m − 1 and equals B off the
-diagonal, and so is a global minimum of Eq. 10 at that rank; every entry of its diagonal is −μ.
+The corollary is about the dot products U_i·V_i = B_ii, which do not depend on how B = UV' is
+factored; cosines do. Eq. 10 does not contain them. At a rank at which its minimum is that of full
+rank, it has many minima, which differ on the diagonal alone: with B the full-rank EDLAE (Eq. 8) and
+μ one of its m eigenvalues, all of them real, B − μI is one of rank m − 1, with every entry of its
+diagonal −μ. A vanishing ridge ε‖UV'‖² picks the minimum with the smallest diagonal.
 """
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import (
-    COUNTEREXAMPLE,
+    CHARITABLE,
+    LIMIT,
     Check,
     at_least,
     at_most,
@@ -42,18 +48,20 @@ from lindrop.papers.steck2020.problems import (
 )
 
 P = 0.33
-RANKS = 3, 6, 12, 17  # with 20 features, rank 17 fits any matrix off the diagonal: (20 − 17)² < 20
+RANKS = 3, 6, 12, 17, 19
 SWEEPS, ITERATIONS = 300, 3000
-CLOSE = 1e-3  # relative excess of Eq. 10 at which Eq. 11 approximates it well
-SMALL = 0.1  # relative distance of models that are about the same
-MINIMAL = 1e-6  # relative error of the objective after alternation
-SETS = 3  # generated X on which the minima of the largest ranks are compared
-# generous limits of "approximately orthogonal" (60 degrees) and of a diagonal that is about zero,
-# and the least cosine and diagonal entry of a counterexample
-STEEP, NEARLY_NONE, PARALLEL, LARGE = 0.5, 0.1, 0.95, 0.25
+MINIMAL = 1e-6  # relative error of the objective after alternation or a descent
+
+ABOUT, MODELS = 1e-4, 0.01  # excess and distance of models that are about the same
+
+NEAR = 16, 17, 18, 19, 20  # ranks that fit any matrix off the diagonal: (20 − 16)² < 20
+BELOW = 9  # a rank at which the minimum is a third of a per cent above that of full rank
+STARTS = 0.01, 0.1, 0.3  # sizes of the entries of random starts
+RIDGES = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7  # a vanishing ridge: its weights, in turn
+NEARER = 0.5  # ratio below which a number is nearer to zero than to what it is divided by
+NO_DIAGONAL = 1e-3  # mean size of U_i·V_i after the smallest ridge, at full rank
 
 TWIN_RANK = 6
-LESS = 0.1  # least fall of a cosine under diag(UV') = 0
 
 
 class Case(NamedTuple):
@@ -73,8 +81,8 @@ def checks(seed: int) -> list[Check]:
         *_equation_10(enumerable(small), small),
         *_approximation(loss, cases),
         _coupled(loss, cases[RANKS[0]]),
-        _corollary(cases),
-        *_undetermined(loss, cases[RANKS[-1]], data),
+        *_roles(enumerable(small), _best(loss, cases[RANKS[0]]), small),
+        *_corollary(x, loss, starts),
         *_twins(seed),
     ]
 
@@ -107,31 +115,41 @@ def alternated(loss: Quadratic, v: Matrix) -> LowRank:
 
 def _equation_10(x: Matrix, rng: np.random.Generator) -> list[Check]:
     u, v = rng.normal(size=(2, x.shape[1], 2))
-    found = Quadratic(x.T @ x, noise(x, P)).edlae(u @ v.T)
+    gram = x.T @ x
+    found = Quadratic(gram, noise(x, P)).edlae(u @ v.T)
+    trained = Problem(gram.diagonal(), noise(x, P)).objective(u, v, gram @ u)
     masks = Masked(x, P).loss(u @ v.T / (1 - P), 1, 0) / P
     what = "b = 0, random U and V: Eq. 10 over"
+    of_training = "b = 0, random U and V: Eq. 10 as training measures it over"
     return [
         equal("equation_10", f"{what} Eq. 6", found / equation_6(x, u @ v.T, P, 1, 0), 1, EXACT),
         equal("equation_10", f"{what} the mean loss of every mask / ap", found / masks, 1, EXACT),
+        equal(
+            "equation_10",
+            f"{of_training} the mean loss of every mask / ap",
+            trained / masks,
+            1,
+            EXACT,
+        ),
     ]
 
 
 def _approximation(loss: Quadratic, cases: dict[int, Case]) -> list[Check]:
-    """Checks that the excess cost of Eq. 11 falls with the rank.
-
-    At the largest rank, the minimisers of Eq. 10 and 11 agree off the diagonal.
-    """
+    """Checks that the excess cost of Eq. 11 falls with the rank, to almost nothing at last."""
     excess = np.array([_excess(loss, case) for case in cases.values()])
-    last = cases[RANKS[-1]]
-    best = off(product_of(_best(loss, last)))
-    distance = relative_distance(product_of(last.constrained), best)
-    beside = "distance of the models off the diagonal"
-    rank = f"rank {RANKS[-1]} of {FEATURES}"
+    apart = np.array(
+        [
+            relative_distance(off(product_of(_best(loss, case))), off(product_of(case.constrained)))
+            for case in cases.values()
+        ]
+    )
     what = "least Eq. 11 over least Eq. 10, less 1"
+    beside, near = "distance of the two models off the diagonal", f"rank {RANKS[-1]} of {FEATURES}"
     return [
         at_most("equation_11", f"{what}: largest rise with the rank", np.diff(excess).max(), 0),
-        equal("equation_11", f"{what}: at {rank}", excess[-1], 0, CLOSE),
-        equal("equation_11", f"{beside}, {rank}", distance, 0, SMALL),
+        equal("equation_11", f"{what}: {near}", excess[-1], 0, ABOUT),
+        at_most("equation_11", f"{beside}: largest rise with the rank", np.diff(apart).max(), 0),
+        equal("equation_11", f"{beside}: {near}", apart[-1], 0, MODELS),
     ]
 
 
@@ -141,91 +159,152 @@ def _coupled(loss: Quadratic, smallest: Case) -> Check:
     return at_least("footnote_3", f"rank {RANKS[0]}: mean size of diagonal entries", coupled, 0.01)
 
 
-def _corollary(cases: dict[int, Case]) -> Check:
-    """Check of the corollary for Eq. 11: its minimiser has orthogonal embeddings at any rank."""
-    largest = max(np.abs(own_cosines(case.constrained)).max() for case in cases.values())
-    what = (
-        f"ranks {', '.join(map(str, RANKS))} of {FEATURES}, Eq. 11: largest cosine of U_i and V_i"
-    )
-    return equal("corollary", what, largest, 0, EXACT)
+def _roles(tiny: Matrix, model: LowRank, rng: np.random.Generator) -> list[Check]:
+    """Checks that training with b = 0 leaves the diagonal of UV' out, and prediction does not."""
+    b, diagonal = product_of(model), rng.normal(size=tiny.shape[1])
+    u, v = rng.normal(size=(2, tiny.shape[1], 2))
+    masked, small = Masked(tiny, P), u @ v.T
+    moved = masked.loss(small + np.diag(diagonal), 1, 0) / masked.loss(small, 1, 0) - 1
+    alone = np.diag(model.scores(sp.csr_array(np.eye(FEATURES))))
+    claim, what = "section_4_roles", f"rank {RANKS[0]} of {FEATURES}, minimum of Eq. 10:"
+    return [
+        equal(
+            claim,
+            "b = 0, random U and V: relative change of the mean loss of every mask by another "
+            "diagonal of UV'",
+            moved,
+            0,
+            EXACT,
+        ),
+        equal(
+            claim,
+            f"{what} prediction of a feature from itself alone, distance to diag(UV')",
+            relative_distance(alone, np.diag(b)),
+            0,
+            EXACT,
+        ),
+    ]
 
 
-class Diagonal(NamedTuple):
-    """A model of Eq. 10: its value over the least at full rank, and sizes of what is at issue."""
+def trained(loss: Quadratic, start: LowRank, ridges: tuple[float, ...] = (0.0,)) -> LowRank:
+    """Minimiser of Eq. 10 by L-BFGS, which knows no update rule.
 
-    excess: float
-    cosine: float  # mean size of the cosines of U_i and V_i
-    entry: float  # mean size of diagonal entries
+    `ridges` are the weights of ‖UV'‖²/tr(X'X) beside the loss, one after the other.
+    """
+    shape, scale = (2, *start.encoder.shape), float(np.trace(loss.gram))
+    flat = np.stack((start.encoder, start.decoder)).ravel()
 
-    @classmethod
-    def of(cls, loss: Quadratic, model: LowRank, least: float) -> "Diagonal":
-        """Sizes of a model, with `least` the value of Eq. 7."""
-        b = product_of(model)
-        return cls(
-            loss.edlae(b) / least - 1,
-            float(np.abs(own_cosines(model)).mean()),
-            float(np.abs(np.diag(b)).mean()),
-        )
+    def value_and_slope(flat: Vector, ridge: float) -> tuple[float, Vector]:
+        u, v = flat.reshape(shape)
+        b = u @ v.T
+        slope = loss.edlae_slope(b) / scale + 2 * ridge * b
+        value = loss.edlae(b) / scale + ridge * float(np.sum(b**2))
+        return value, np.stack((slope @ v, slope.T @ u)).ravel()
+
+    options = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 1e-16, "gtol": 1e-11}
+    for ridge in ridges:
+        flat = minimize(
+            value_and_slope, flat, ridge, method="L-BFGS-B", jac=True, options=options
+        ).x
+    return LowRank(*flat.reshape(shape))
 
 
-def shifted_minimum(b: Matrix) -> LowRank:
-    """B − μI at rank m − 1, for the eigenvalue μ of B that is largest in size."""
-    values = np.linalg.eigvals(b).real
-    shifted = b - values[np.argmax(np.abs(values))] * np.eye(len(b))
-    left, sizes, right = np.linalg.svd(shifted)
+def shifted(b: Matrix, eigenvalue: float) -> LowRank:
+    """B − μI at rank m − 1, for an eigenvalue μ of B."""
+    left, sizes, right = np.linalg.svd(b - eigenvalue * np.eye(len(b)))
     root = np.sqrt(sizes[:-1])
     return LowRank(left[:, :-1] * root, right[:-1].T * root)
 
 
-def _undetermined(loss: Quadratic, last: Case, rng: np.random.Generator) -> list[Check]:
-    """Checks that large ranks do not make the diagonal of Eq. 10's minimisers small.
+def own_products(model: LowRank) -> float:
+    """Mean size of the dot products U_i·V_i, the diagonal entries of UV'."""
+    return float(np.abs(np.sum(model.encoder * model.decoder, axis=1)).mean())
 
-    The least value of Eq. 10 at full rank is that of the regressions of each feature on the others,
-    which no solver of Eq. 10 has part in.
+
+def _corollary(x: Matrix, loss: Quadratic, rng: np.random.Generator) -> list[Check]:
+    """Checks of the corollary: what training by Eq. 10 makes of the dot products U_i·V_i.
+
+    They are compared with those of denoising without emphasis (DLAE) at the same rank, and with
+    zero, which a vanishing ridge reaches at full rank. The least value of Eq. 10 at full rank is
+    that of the regressions of each feature on the others.
     """
-    found = []
-    for x in (fitted(rng) for _ in range(SETS)):
-        other, full = Quadratic(x.T @ x, noise(x, P)), regressions(x, P)
-        found.append(Diagonal.of(other, shifted_minimum(full), other.value(full)))
-    least = loss.edlae(product_of(last.constrained))
-    least = min(least, *(loss.edlae(product_of(model)) for model in last.edlae))
-    free = Diagonal.of(loss, last.edlae[0], least)
-    at = f"rank {FEATURES - 1} of {FEATURES}, B − μI:"
-    trained = f"rank {RANKS[-1]} of {FEATURES}, training from DLAE:"
-    excess = "Eq. 10 above its least value at full rank, relative"
-    cosine, entry = "mean size of the cosines of U_i and V_i", "mean size of diagonal entries"
-    largest = max(np.abs([case.excess for case in found]))
-    cosines, entries = [case.cosine for case in found], [case.entry for case in found]
-    claim = "corollary_full_emphasis"
-    checks = [
-        equal(claim, f"{at} {excess}", largest, 0, EXACT, COUNTEREXAMPLE),
-        equal(
+    full = regressions(x, P)
+    least = loss.value(full)
+    plain = {
+        rank: low_rank(fit_dropout_l2(training(x), rank, P, 0.0)).balanced()
+        for rank in (BELOW, *NEAR)
+    }
+    free = {rank: [trained(loss, start) for start in _random(rank, rng)] for rank in NEAR}
+    picked = {
+        rank: _smallest(
+            trained(loss, start, RIDGES) for start in (plain[rank], *_random(rank, rng)[1:2])
+        )
+        for rank in (BELOW, *NEAR)
+    }
+
+    def above(model: LowRank) -> float:
+        return loss.edlae(product_of(model)) / least - 1
+
+    def over_plain(model: LowRank, rank: int) -> float:
+        return own_products(model) / own_products(plain[rank])
+
+    random = [above(model) for models in free.values() for model in models]
+    ratios = [over_plain(model, rank) for rank, models in free.items() for model in models]
+    sizes = [own_products(picked[rank]) for rank in NEAR]
+    values = sorted(np.abs(np.linalg.eigvals(full).real))
+    ends = [shifted(full, _nearest(full, value)) for value in (values[0], values[-1])]
+    last = NEAR[-2]
+    claim, above_full = "corollary", "Eq. 10 above its minimum at full rank, relative"
+    at = f"ranks {NEAR[0]} to {NEAR[-1]} of {FEATURES},"
+    over = "mean size of U_i·V_i over that without emphasis"
+    vanishing = f"{at} a vanishing ridge beside the loss: mean size of U_i·V_i"
+    minus = f"rank {last} of {FEATURES}, B − μI"
+    below = f"rank {BELOW} of {FEATURES}, a vanishing ridge:"
+    dlae = trained(loss, plain[last])
+    return [
+        equal(claim, f"{at} random starts: {above_full}, largest", max(random), 0, MINIMAL),
+        at_most(claim, f"{at} random starts: {over}, largest", max(ratios), NEARER),
+        at_most(
             claim,
-            f"{trained} Eq. 10 above the least of all starts, relative",
-            free.excess,
+            f"{vanishing}, largest rise with the rank",
+            max(after - before for before, after in pairwise(sizes)),
             0,
-            MINIMAL,
-            COUNTEREXAMPLE,
+            form=CHARITABLE,
         ),
+        equal(claim, f"{vanishing}, at full rank", sizes[-1], 0, NO_DIAGONAL, CHARITABLE),
+        at_most(claim, f"{minus}, two μ: {above_full}", max(map(above, ends)), 0, EXACT, LIMIT),
+        at_most(
+            claim, f"{minus}, the least |μ|: {over}", over_plain(ends[0], last), NEARER, 0, LIMIT
+        ),
+        at_least(
+            claim, f"{minus}, the largest |μ|: {over}", over_plain(ends[1], last), NEARER, 0, LIMIT
+        ),
+        at_least(
+            claim,
+            f"rank {last} of {FEATURES}, no ridge, from the model without emphasis: {over}",
+            over_plain(dlae, last),
+            NEARER,
+            0,
+            LIMIT,
+        ),
+        at_least(claim, f"{below} {above_full}", above(picked[BELOW]), MINIMAL, 0, LIMIT),
+        at_least(claim, f"{below} {over}", over_plain(picked[BELOW], BELOW), NEARER, 0, LIMIT),
     ]
-    for name, sizes, of_training, limit, bound in (
-        (cosine, cosines, free.cosine, STEEP, PARALLEL),
-        (entry, entries, free.entry, NEARLY_NONE, LARGE),
-    ):
-        least = min(sizes)
-        checks += [
-            at_most(claim, f"{at} {name}, least of {SETS} sets", least, limit),
-            at_most(claim, f"{trained} {name}", of_training, limit),
-            at_least(claim, f"{at} {name}, least of {SETS} sets", least, bound, 0, COUNTEREXAMPLE),
-            at_least(claim, f"{trained} {name}", of_training, bound, 0, COUNTEREXAMPLE),
-        ]
-    return checks
 
 
-def own_cosines(model: LowRank) -> Vector:
-    """Cosine of U_i and V_i for every item, in the balanced gauge."""
-    even = model.balanced()
-    return np.asarray(np.sum(unit(even.encoder) * unit(even.decoder), axis=1))
+def _random(rank: int, rng: np.random.Generator) -> list[LowRank]:
+    return [LowRank(*(size * rng.normal(size=(2, FEATURES, rank)))) for size in STARTS]
+
+
+def _smallest(models: Iterable[LowRank]) -> LowRank:
+    """The model with the least ‖UV'‖."""
+    return min(models, key=lambda model: float(np.linalg.norm(product_of(model))))
+
+
+def _nearest(b: Matrix, size: float) -> float:
+    """The eigenvalue of B whose size is nearest to the given one."""
+    values = np.linalg.eigvals(b).real
+    return float(values[np.argmin(np.abs(np.abs(values) - size))])
 
 
 def unit(rows: Matrix) -> Matrix:
@@ -254,30 +333,16 @@ def _twins(seed: int) -> list[Check]:
         "encoder": (constrained.encoder, free.encoder),
         "decoder": (constrained.decoder, free.decoder),
     }
-    what = f"rank {TWIN_RANK}, a feature and its copy: cosine in the"
+    what = f"rank {TWIN_RANK}, a feature and its copy, balanced U and V: cosine in the"
     return [
-        _bound(unit(constrained.encoder), unit(constrained.decoder)),
-        *(
-            at_most(
-                "section_4_1_2_dissimilar",
-                f"{what} {part}, Eq. 11 less unconstrained",
-                _cosine_of_twins(with_it) - _cosine_of_twins(without),
-                -LESS,
-            )
-            for part, (with_it, without) in pairs.items()
-        ),
+        at_most(
+            "section_4_1_2_dissimilar",
+            f"{what} {part}, Eq. 11 less unconstrained",
+            _cosine_of_twins(with_it) - _cosine_of_twins(without),
+            0,
+        )
+        for part, (with_it, without) in pairs.items()
     ]
-
-
-def _bound(u: Matrix, v: Matrix) -> Check:
-    """Check that cosines of embeddings respect the bound that U_j ⟂ V_j implies.
-
-    cos(U_i, U_j) is at most √(1 − cos²(U_i, V_j)); the bound of cos(V_i, V_j) follows by symmetry.
-    """
-    room = np.sqrt(1 - np.minimum((u @ v.T) ** 2, 1))
-    beyond = max(off(u @ u.T - room).max(), off(v @ v.T - room.T).max())
-    what = "excess of the cosines of two features over what orthogonality leaves"
-    return at_most("section_4_1_2_dissimilar", what, beyond, 0, EXACT)
 
 
 def _cosine_of_twins(embeddings: Matrix) -> float:

@@ -55,6 +55,8 @@ class Comparison:
         self.published = {
             "notebook's ADMM": notebook_admm(*problem, random),
             "printed ADMM": printed_admm(*problem, random),
+            # ω = λ: of p/(2 − p) and (λ − ω)/2 = 0 it is the EDLAE of p and λ (E3)
+            "printed ADMM, retuned": printed_admm(self.gram, P / (2 - P), 0.0, self.ridge, random),
         }
         self.corrected = {
             f"corrected ADMM, {name} ω": self._admm(factor) for name, factor in OMEGAS.items()
@@ -123,12 +125,14 @@ class Comparison:
 STYLES = {
     "notebook's ADMM": (COLOURS[1], "-"),
     "printed ADMM": (COLOURS[4], "-."),
+    "printed ADMM, retuned": (COLOURS[4], "-"),
     "corrected ADMM, small ω": (COLOURS[5], ":"),
     "corrected ADMM, automatic ω": (COLOURS[0], "-"),
     "corrected ADMM, large ω": (COLOURS[5], "--"),
     "exact ALS": (COLOURS[6], "-"),
 }
 TOP, LEAST = 2.0, 1e-10  # ends of the axis
+CHOSEN = 5, 20  # iterations among which the notebook chooses by validation
 
 
 def draw(data: pd.DataFrame) -> Figure:
@@ -152,6 +156,7 @@ def draw(data: pd.DataFrame) -> Figure:
                 color=colour,
                 fontsize=7,
             )
+    axis.axvspan(*CHOSEN, color="0.93", lw=0, zorder=0)
     least = data.loc[data["gap"] > LEAST, "gap"].min()
     axis.set_ylim(10 ** np.floor(np.log10(least)), TOP)
     axis.set_xlim(0, data["iteration"].max() + 1)

@@ -8,13 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.output.figures import COLOURS, WIDTH
-from lindrop.papers.steck2020.popular import experiments
+from lindrop.papers.steck2020.popular import EMPHASISED, PLAIN, experiments
 
 BLUE, RED, *_ = COLOURS
 PARTS = {"encoder": (BLUE, "o", "encoder U"), "decoder": (RED, "s", "decoder V")}
 OWN = {
-    "own cosines": (BLUE, "o-", r"mean $|\cos(U_i, V_i)|$"),
-    "diagonal": (RED, "s--", "mean size of diagonal entries"),
+    EMPHASISED: (BLUE, "o-", "full emphasis (Eq. 10)"),
+    PLAIN: (RED, "s--", "no emphasis (DLAE)"),
 }
 
 
@@ -25,7 +25,7 @@ def data(splits: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Left: cosines of similar items by penalty. Right: Eq. 10's own cosines by rank."""
+    """Left: cosines of similar items by penalty. Right: dot products U_i·V_i by rank."""
     datasets = list(data.groupby("dataset", sort=False))
     figure = Figure(figsize=(WIDTH, 0.5 + 2.3 * len(datasets)))
     axes = figure.subplots(len(datasets), 2, squeeze=False, width_ratios=(3, 2))
@@ -34,7 +34,7 @@ def draw(data: pd.DataFrame) -> Figure:
         _draw_own(right, numbers)
         items = int(numbers["items"].iloc[0])
         left.set_title(f"{name}, {items} items: penalties", loc="left")
-        right.set_title("Eq. 10 (full emphasis)", loc="left")
+        right.set_title(f"{name}: $U_i \\cdot V_i$", loc="left")
     return figure
 
 
@@ -57,8 +57,9 @@ def _draw_similar(axis: Axes, numbers: pd.DataFrame) -> None:
 
 def _draw_own(axis: Axes, numbers: pd.DataFrame) -> None:
     items = numbers["items"].iloc[0]
-    for quantity, (colour, style, label) in OWN.items():
-        of = numbers[numbers["quantity"] == quantity]
+    for model, (colour, style, label) in OWN.items():
+        of = numbers[(numbers["quantity"] == "diagonal") & (numbers["model"] == model)]
         axis.plot(of["rank"] / items, of["value"], style, color=colour, ms=4, label=label)
-    axis.set(xlabel="rank / number of items", ylim=(0, 1.05))
-    axis.legend(loc="center right")
+    axis.set(xlabel="rank / number of items", ylabel="mean size of the diagonal of UV'")
+    axis.set_ylim(0, None)
+    axis.legend(loc="upper left")

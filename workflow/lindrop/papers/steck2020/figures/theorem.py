@@ -25,7 +25,7 @@ def table(data: Tables) -> pd.DataFrame:
 
 
 def draw(data: Tables) -> Figure:
-    """Left: sampled minimisers approach the theorem's. Right: the printed deep objective fails."""
+    """Left: sampled minimisers approach the theorem's. Right: the noise in deep second moments."""
     curves, deep = data
     figure, (left, right) = panels(2, height=2.6)
     _draw_convergence(left, curves)
@@ -49,8 +49,8 @@ def _draw_convergence(axis: Axes, curves: pd.DataFrame) -> None:
 
 
 def _draw_layers(axis: Axes, deep: pd.DataFrame) -> None:
-    """Draw sampled and printed objectives over the corrected one, by number of layers."""
-    axis.axhline(1, color="k", lw=0.8, label="corrected")
+    """Draw objectives over that with the moments in training, by number of layers."""
+    axis.axhline(1, color="k", lw=0.8, label="moments in training")
     by_dropout = deep.groupby("p")
     for number, (p, case) in enumerate(by_dropout):
         place = case["layers"] + 0.16 * (number - (len(by_dropout) - 1) / 2)
@@ -61,9 +61,9 @@ def _draw_layers(axis: Axes, deep: pd.DataFrame) -> None:
         style: dict[str, Any] = {"color": COLOURS[number], "ms": 4}
         label = f"sampled, p = {p:g}"
         axis.errorbar(place, sampled, two_sigma, fmt="o", capsize=2.5, label=label, **style)
-        label = f"as printed, p = {p:g}"
+        label = f"without noise, p = {p:g}"
         axis.plot(place, case["printed/exact"], "x:", lw=0.8, label=label, **style)
     axis.set_title("dropout in several layers", loc="left")
-    axis.set(xlabel="layers, each with dropout", ylabel="objective / corrected closed form")
+    axis.set(xlabel="layers, each with dropout", ylabel="objective, relative")
     axis.set_xticks(np.unique(deep["layers"]))
     axis.legend(loc="lower left")

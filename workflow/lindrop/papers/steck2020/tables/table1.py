@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from lindrop.base.reporting import logger
@@ -13,17 +12,16 @@ from lindrop.base.stopwatch import Cost
 from lindrop.base.yaml_files import read_yaml
 from lindrop.data.provenance import comparable
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.models.tuning import Tested
+from lindrop.models.tuning import Tested, chosen_text
 from lindrop.papers.steck2020.models import ROWS
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.grids import rank_of_table
-from lindrop.ranking.metrics import CRITERION, METRICS
+from lindrop.ranking.metrics import CRITERION, title
 from lindrop.store.metrics import read_metrics_of, read_state
 from lindrop.store.split import read_split_facts
 
 CAPTION = "Accuracy of linear autoencoders on the test users, as in Table 1 of Steck 2020"
 PRINTED = ("recall@20", "recall@50", "ndcg@100")  # the paper's metrics, in the order of its columns
-TITLES = {name: METRICS[name].title for name in (*PRINTED, *METRICS)}  # printed ones first
 COLUMNS = ["dataset", "model", "row", "metric", "mean", "stderr", "n_users", "paper", "params"]
 COLUMNS += ["seconds", "megabytes"]
 NOT_FITTED = "not fitted: make deep"
@@ -63,6 +61,13 @@ class Column:
     dataset: str
     tested: Mapping[str, Tested]
     paper: Paper | None = None
+    criterion: str = CRITERION  # the metric by which tuning chose
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics, those that the paper prints first."""
+        measured = (name for tested in self.tested.values() for name in tested.per_user)
+        return [*dict.fromkeys([*PRINTED, *map(str, measured)])]
 
 
 def data(
@@ -73,6 +78,7 @@ def data(
     rank: int,
     deep: Mapping[str, Mapping[str, Any]],
     columns: Mapping[str, str | None],
+    criterion: str = CRITERION,
 ) -> list[Column]:
     """Columns of the table, from the files of metrics and splits.
 
@@ -85,7 +91,7 @@ def data(
     for (name, column), split in zip(columns.items(), splits, strict=True):
         same = column and comparable(read_split_facts(split), known[column])
         paper = Paper.of(published, column) if column and same else None
-        found.append(Column(name, _tested([*metrics, *current], name, rank), paper))
+        found.append(Column(name, _tested([*metrics, *current], name, rank), paper, criterion))
     warn_of_edges(found)
     return found
 
@@ -105,6 +111,8 @@ class Line:
     model: str
     row: str
     printed: Numbers
+    metrics: Sequence[str]
+    criterion: str
     params: str = ""
     edge: str = ""
     measured: pd.DataFrame | None = None
@@ -120,10 +128,11 @@ def lines(columns: Sequence[Column]) -> list[Line]:
 
 def _lines(column: Column) -> Iterator[Line]:
     paper, tested = column.paper, column.tested
+    judged = column.metrics, column.criterion
     for model, (label, baseline) in ROWS.items():
         printed = paper.printed(model) if paper else UNKNOWN
         if model not in tested:
-            yield Line(column.dataset, model, label, printed, NOT_FITTED)
+            yield Line(column.dataset, model, label, printed, *judged, NOT_FITTED)
             continue
         result = tested[model]
         yield Line(
@@ -131,25 +140,19 @@ def _lines(column: Column) -> Iterator[Line]:
             model,
             label,
             printed,
+            *judged,
             parameters_text(model, result, paper),
             result.edge,
             summary(result.per_user),
             len(result.per_user) - without_held_out(result),
-            _gain(result, tested[baseline], baseline) if baseline else "",
+            _gain(result, tested[baseline], baseline, column.criterion) if baseline else "",
             result.cost,
         )
 
 
 def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> str:
     """Chosen parameters and warnings, such as `rank=150 p=0.35 λ=100 (edge: λ)`."""
-    low_rank = CATALOGUE[model].low_rank
-    values = {"rank": result.rank} if low_rank else {}
-    values |= {name.replace("lambda", "λ"): value for name, value in result.parameters.items()}
-    parts = [f"{name}={value:g}" for name, value in values.items()]
-    if result.edge:
-        parts.append(f"(edge: {result.edge})")
-    if not result.converged:
-        parts.append("(not converged)")
+    parts = [text] if (text := chosen_text(model, result)) else []
     if paper and model in paper.rows and result.rank != paper.rank:
         parts.append(f"(paper: rank={paper.rank})")
     if paper and model in paper.stated:
@@ -161,12 +164,12 @@ def parameters_text(model: str, result: Tested, paper: Paper | None = None) -> s
 
 def without_held_out(result: Tested) -> int:
     """Number of users without a held-out item, whose metrics are all NaN."""
-    return int(np.isnan(result.per_user[:, 0]).sum())
+    return int(result.per_user[PRINTED[0]].isna().sum())
 
 
-def _gain(result: Tested, other: Tested, baseline: str) -> str:
+def _gain(result: Tested, other: Tested, baseline: str, criterion: str) -> str:
     """Mean over users of the difference in the criterion, with its standard error, as text."""
-    mean, stderr = _mean(paired(result.per_user, other.per_user), CRITERION)
+    mean, stderr = _mean(paired(result.per_user, other.per_user), criterion)
     label = ROWS[baseline].label
     over = f"row {label}" if label.isdecimal() else CATALOGUE[baseline].title
     return f"{_signed(mean)} ± {stderr:.4f} over {over}"
@@ -184,7 +187,7 @@ def _long(line: Line) -> Iterator[dict[str, Any]]:
     if line.cost:
         common |= {"seconds": line.cost.seconds, "megabytes": line.cost.megabytes}
     printed = dict(zip(PRINTED, line.printed, strict=True))
-    for metric in TITLES:
+    for metric in line.metrics:
         row = common | {"metric": metric, "paper": printed.get(metric)}
         if line.measured is not None:
             row["mean"], row["stderr"] = _mean(line.measured, metric)
@@ -203,16 +206,14 @@ def shown(columns: Sequence[Column]) -> pd.DataFrame:
 def _wide(line: Line) -> dict[str, str]:
     printed = dict(zip(PRINTED, line.printed, strict=True))
     cells = {
-        heading: _cell(line.measured, metric, printed.get(metric))
-        for metric, heading in TITLES.items()
+        title(metric): _cell(line.measured, metric, printed.get(metric)) for metric in line.metrics
     }
-    title = CATALOGUE[line.model].title
     return {
         "dataset": line.dataset,
         "row": line.row,
-        "model": title,
+        "model": CATALOGUE[line.model].title,
         **cells,
-        f"gain in {METRICS[CRITERION].title}": line.gain,
+        f"gain in {title(line.criterion)}": line.gain,
         "fit, s": f"{line.cost.seconds:,.1f}" if line.cost else "",
         "peak, MB": f"{line.cost.megabytes:,.0f}" if line.cost else "",
         "parameters": f"⚠ {line.params}" if line.edge else line.params,

@@ -1,0 +1,58 @@
+"""What docs/results.md says of Table 1 as published and exact has its numbers in the csv."""
+
+import re
+
+import numpy as np
+import pandas as pd
+from attribution import FILE, TRAINING, by_name, section, sentences, signed
+
+from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, column
+from support.repository import REPOSITORY
+
+FOUND = pd.read_csv(FILE)
+
+
+def test_every_number_of_the_sentences_is_in_the_csv():
+    (text,) = sentences(FOUND)
+    gains = FOUND[FOUND["quantity"] == "gain"]
+    known = {f"{signed(line.value)} ± {line.stderr:.4f}" for line in gains.itertuples()}
+    numbers = re.findall(r"[+−]\d\.\d{4} ± \d\.\d{4}", text)
+    assert len(numbers) == 7 * FOUND["dataset"].nunique()
+    assert set(numbers) <= known
+    rest = re.sub(r"[+−]\d\.\d{4} ± \d\.\d{4}|row \d|ml-\w+", "", text)
+    assert not re.search(r"\d", rest)
+    assert text in (REPOSITORY / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+def test_the_words_follow_from_the_numbers():
+    """Rows 1 and 4 end far above their minima, and solving them changes the ranking."""
+    lines = by_name(FOUND)
+    for name in FOUND["dataset"].unique():
+
+        def gain(of, less, name=name):
+            return lines[name, "gain", of, less]
+
+        published = gain(column(2, PUBLISHED), column(1, PUBLISHED))
+        exact = gain(column(2, EXACT), column(1, EXACT))
+        assert abs(exact["value"]) < published["value"] / 2, TRAINING
+        for row in (1, 4):
+            more = gain(column(row, EXACT), column(row, PUBLISHED))
+            assert more["value"] > 0
+            assert more["holm"] < 0.05
+            assert lines[name, "criterion", column(row, PUBLISHED), ""]["gap"] > 0.01
+
+
+def test_the_tables_have_every_row_and_gain():
+    text = "\n".join(section(FOUND))
+    assert text.count("\n| row ") == (12 + 1) * FOUND["dataset"].nunique()
+    of = FOUND[FOUND["quantity"] == "criterion"]
+    for line in of[of["of"].str.contains(f"{PUBLISHED}|{EXACT}")].itertuples():
+        assert f"{line.value:.4f} ± {line.stderr:.4f}" in text
+
+
+def test_the_runs_were_on_several_splits_and_errors_are_those_of_users():
+    gains = FOUND[FOUND["quantity"] == "gain"]
+    assert (gains["splits"] >= 1).all()
+    assert ((gains["low"] < gains["value"]) & (gains["value"] < gains["high"])).all()
+    half = (gains["high"] - gains["low"]) / 2
+    np.testing.assert_allclose(half, 1.96 * gains["stderr"], rtol=0.1)

@@ -1,0 +1,262 @@
+"""EDLAE on a pattern: optimal columns on the right neighbours, whatever the threads and ranges."""
+
+import gzip
+import itertools
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lindrop.base.errors import Unsolvable, UserError
+from lindrop.models import entry
+from lindrop.models.base import Training, dropout_penalty
+from lindrop.models.catalogue import CATALOGUE, fit
+from lindrop.models.memory import Size
+from lindrop.models.pattern import columns
+from lindrop.models.pattern import fit as fits
+from lindrop.models.pattern.fit import Solver, fit_sparse_edlae, joined
+from lindrop.ranking.evaluation import evaluate, summary
+from support.models import tasteful
+
+
+def rare(users=400, items=90, density=0.04, seed=0):
+    """Interactions so sparse that most pairs of items share no user."""
+    rng = np.random.default_rng(seed)
+    shares = density * np.linspace(2, 0.1, items)
+    return sp.csr_array((rng.random((users, items)) < shares).astype(np.float32))
+
+
+def weighted(x, seed=1):
+    """Entries of either sign in the places of X."""
+    x = x.copy()
+    x.data = np.random.default_rng(seed).normal(size=x.nnz).astype(np.float32)
+    return x
+
+
+X = {"dense": tasteful(300, 70), "rare": rare(), "weighted": weighted(rare())}
+
+
+def solved(x, k, p=0.4, ridge=5.0, dtype=np.float64, **options):
+    data = Training.of(x, dtype=dtype)
+    solver = Solver(data, k, p, ridge, **options)
+    return solver, solver.columns(range(data.items))
+
+
+def dense(model):
+    return model.matrix.toarray().astype(np.float64)
+
+
+@pytest.mark.parametrize("kind", X)
+@pytest.mark.parametrize("k", [69, 89, 1000])
+@pytest.mark.parametrize(
+    ("name", "full", "options"),
+    [
+        ("sparse_edlae", "full_edlae", {"p": 0.4, "ridge": 5.0}),
+        ("sparse_edlae", "full_edlae", {"p": 0.8, "ridge": 0.0}),
+        ("sparse_ease", "ease", {"ridge": 30.0}),
+    ],
+)
+def test_all_neighbours_give_the_dense_model(kind, k, name, full, options):
+    x = X[kind][:, np.flatnonzero(np.diff(X[kind].tocsc().indptr))]
+    data = Training.of(x, dtype=np.float64)
+    k = max(k, data.items - 1)
+    expected = fit(full, data, **options).model.matrix
+    found = dense(fit(name, data, neighbours=k, **options).model)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    rounded = fit(name, Training.of(x), neighbours=k, **options).model
+    assert rounded.data.dtype == np.float32
+    np.testing.assert_allclose(dense(rounded), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", X)
+@pytest.mark.parametrize("k", [1, 7, 8, 9, 40])
+def test_every_column_is_optimal_on_its_neighbours(kind, k):
+    """From X itself: the gradient of the objective is 0 in every weight of the pattern."""
+    x = X[kind].toarray().astype(np.float64)
+    solver, found = solved(X[kind], k, dtype=np.float32)
+    model = joined([found], x.shape[1])
+    b, penalty = dense(model), solver.penalty[:, None]
+    gradient = x.T @ (x @ b - x) + penalty * b
+    curvature = np.sum(x**2, 0)[:, None] + penalty
+    pattern_of_b = sp.csr_array(
+        (np.ones(len(model.data)), model.indices, model.indptr), shape=b.shape
+    ).toarray()
+    assert np.all(pattern_of_b.sum(0) == found.lengths)
+    assert np.all(b.diagonal() == 0)
+    assert np.all(b[pattern_of_b == 0] == 0)
+    assert abs((gradient / curvature)[pattern_of_b == 1]).max() < 1e-5
+
+
+def reference(x, k, penalty):
+    """Neighbours of each item by sorting all scores, computed as stated in float32."""
+    x = x.toarray()
+    gram, n = (x.T @ x).astype(np.float32), np.count_nonzero(x.any(1))
+    mean = (x.sum(0, dtype=np.float64) / n).astype(np.float32)
+    sums, diagonal = x.sum(0, dtype=np.float64).astype(np.float32), (x.astype(float) ** 2).sum(0)
+    h = np.where(diagonal > 0, diagonal + penalty, np.inf)
+    scores = abs(gram - np.outer(mean, sums)) * (1 / np.sqrt(h)).astype(np.float32)[:, None]
+    shared = abs(x).T @ abs(x)
+    for j in range(len(gram)):
+        own = scores[:, j]
+        others = np.flatnonzero((diagonal > 0) & (np.arange(len(gram)) != j))
+        best = others[np.argsort(-own[others], kind="stable")][:k]
+        yield sorted(best) if shared[j, others].any() else []
+
+
+@pytest.mark.parametrize("kind", ["dense", "rare"])
+@pytest.mark.parametrize("k", [1, 5, 30, 60])
+def test_neighbours_are_those_of_the_largest_scores(kind, k):
+    """Of equal scores, the lower item; popular items that share no user with j count as well."""
+    solver, found = solved(X[kind], k)
+    expected = list(reference(X[kind], k, solver.penalty))
+    for j, (row, length) in enumerate(zip(found.neighbours, found.lengths, strict=True)):
+        assert sorted(row[:length]) == expected[j]
+
+
+def test_neighbours_of_weighted_interactions_have_the_largest_scores():
+    """By float64: up to rounding, no item outside has a larger score than one inside."""
+    x = X["weighted"].toarray().astype(np.float64)
+    solver, found = solved(X["weighted"], 12)
+    n = np.count_nonzero(x.any(1))
+    h = np.sum(x**2, 0) + solver.penalty
+    scores = abs(x.T @ x - np.outer(x.sum(0), x.sum(0)) / n) / np.sqrt(np.outer(h, h))
+    np.fill_diagonal(scores, -1)
+    scores[np.sum(x**2, 0) == 0] = -1
+    for j, row in enumerate(found.neighbours):
+        inside = np.zeros(len(h), bool)
+        inside[row[: found.lengths[j]]] = True
+        if inside.any():
+            assert scores[inside, j].min() >= scores[~inside, j].max() - 1e-6
+
+
+@pytest.mark.parametrize("kind", X)
+def test_threads_blocks_and_ranges_change_no_bit(kind, monkeypatch):
+    k, models = 20, []
+    for threads, block in (("1", 64), ("2", 64), ("2", 7), ("1", 1)):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        monkeypatch.setattr(fits, "COLUMNS", block)
+        models.append(fit_sparse_edlae(Training.of(X[kind]), k, 0.4, 5.0).model)
+    data = Training.of(X[kind])
+    cuts = [0, 1, 30, 31, data.items]
+    parts = [Solver(data, k, 0.4, 5.0).columns(range(*ends)) for ends in itertools.pairwise(cuts)]
+    models.append(joined(parts, data.items))
+    for model in models[1:]:
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(model, part), getattr(models[0], part))
+
+
+def test_the_numbers_of_the_users_may_wrap_around(monkeypatch):
+    """The slots of the users begin anew when their base comes near the largest integer."""
+    _, expected = solved(X["dense"], 20)
+    monkeypatch.setattr(fits.Slots, "of", near_the_end)
+    _, found = solved(X["dense"], 20)
+    for part, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(part, other)
+
+
+def near_the_end(users):
+    memory = columns.Slots(np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32))
+    memory.slots[-1] = 2**31 - 1 - 3000
+    return memory
+
+
+def test_items_without_company_have_empty_columns_and_are_counted_once(caplog):
+    """Item 3 has no user, items 5 and 8 only users of their own."""
+    x = X["dense"].toarray()
+    x[:, [3, 5, 8]] = 0
+    alone = np.zeros((3, x.shape[1]), np.float32)
+    alone[[0, 1, 2], [5, 8, 8]] = 1
+    with caplog.at_level(logging.INFO, "lindrop"):
+        model = fit_sparse_edlae(Training.of(sp.csr_array(np.vstack([x, alone]))), 10, 0.4, 5).model
+    said = [line for line in caplog.messages if "their columns are empty" in line]
+    assert said == ["3 items share no user with another item: their columns are empty"]
+    counts = np.diff(model.matrix.tocsc().indptr)
+    assert np.flatnonzero(counts == 0).tolist() == [3, 5, 8]
+    assert set(counts) == {0, 10}
+
+
+def test_one_user_with_all_items_is_capped_in_the_choice_alone():
+    """The sample follows from the seed; columns stay the exact optimum on their neighbours."""
+    x = sp.vstack([X["rare"], np.ones((1, 90), np.float32)], format="csr")
+    penalty = dropout_penalty(Training.of(x).gram_diagonal, 0.4, 5.0)
+    data = [Training.of(x, seed, dtype=np.float64) for seed in (1, 1, 2)]
+    chosen = [fit_sparse_edlae(each, 10, 0.4, 5.0, user_cap=20).model for each in data]
+    np.testing.assert_array_equal(chosen[0].indices, chosen[1].indices)
+    assert not np.array_equal(chosen[0].indices, chosen[2].indices)
+    all_counted = fit_sparse_edlae(data[0], 10, 0.4, 5.0, user_cap=90).model
+    np.testing.assert_array_equal(
+        all_counted.indices, fit_sparse_edlae(data[0], 10, 0.4, 5.0).model.indices
+    )
+    gram = (x.T @ x).toarray().astype(np.float64)
+    b = dense(chosen[0])
+    for j in range(90):
+        own = np.flatnonzero(b[:, j])
+        expected = np.linalg.solve(gram[np.ix_(own, own)] + np.diag(penalty[own]), gram[own, j])
+        np.testing.assert_allclose(b[own, j], expected, atol=1e-10)
+
+
+def test_more_neighbours_than_items_are_all_and_said(caplog):
+    with caplog.at_level(logging.INFO, "lindrop"):
+        model = fit_sparse_edlae(Training.of(X["dense"]), 500, 0.4, 5.0).model
+    assert "500 neighbours of 70 items: takes all others" in caplog.text
+    assert len(model.data) == 70 * 69
+
+
+def test_a_single_item_has_nothing_to_learn_from():
+    model = fit_sparse_edlae(Training.of(X["dense"][:, :1]), 5, 0.4, 5.0).model
+    assert len(model.data) == 0
+
+
+@pytest.mark.parametrize("kind", ["two items alike", "more items than users"])
+def test_nothing_to_regularise_a_singular_system_is_refused(kind):
+    x = X["dense"]
+    x = sp.hstack([x, x[:, [3]]], format="csr") if kind == "two items alike" else x[:25]
+    with pytest.raises(Unsolvable, match=r"not positive definite .* use a larger λ or dropout p"):
+        fit("sparse_ease", Training.of(x), neighbours=100, ridge=0.0)
+
+
+@pytest.mark.parametrize("options", [{"neighbours": 0}, {"neighbours": 5, "user_cap": 0}])
+def test_numbers_below_one_are_refused(options):
+    with pytest.raises(UserError, match="at least 1"):
+        fit("sparse_edlae", Training.of(X["dense"]), p=0.4, ridge=5.0, **options)
+
+
+def test_a_fit_never_reads_the_gram_matrix():
+    def read(dtype):
+        raise AssertionError("X'X was read")
+
+    data = Training(X["dense"], read)
+    for name, options in (("sparse_edlae", {"p": 0.4}), ("sparse_ease", {})):
+        assert not CATALOGUE[name].gram
+        assert len(fit(name, data, neighbours=5, ridge=5.0, **options).model.data) == 350
+
+
+def test_too_many_neighbours_for_the_memory_name_the_largest_number_that_fits(monkeypatch):
+    size = Size(1_000_000, 1_000_000, 40_000_000)
+    needed = CATALOGUE["sparse_edlae"].needed_bytes
+    monkeypatch.setattr(entry, "available_bytes", lambda: 4e9)
+    monkeypatch.setattr("lindrop.base.memory.available_bytes", lambda: 4e9)
+    with pytest.raises(UserError, match="the largest number of neighbours that fits") as e:
+        CATALOGUE["sparse_edlae"].require_memory(size, [], neighbours=5000)
+    largest = int(str(e.value).rpartition(" ")[2])
+    assert needed(size, [], neighbours=largest) <= 4e9 < needed(size, [], neighbours=largest + 1)
+    CATALOGUE["sparse_edlae"].require_memory(size, [], neighbours=[10, largest])
+
+
+def test_gowalla_is_above_the_published_ease(shared):
+    """Recall@20 of SPARSE.md: .1774 with 100 neighbours; the published dense EASE has .1765."""
+    folder = shared / "gowalla"
+    train, test = (lists(folder / f"{part}.txt.gz") for part in ("train", "test"))
+    model = fit_sparse_edlae(Training.of(train), 100, 0.8, 60.0).model
+    found = summary(evaluate(model, train, test, ["plain_recall@20"]).per_user)
+    assert found.loc["plain_recall@20", "mean"] >= 0.1774
+
+
+def lists(path):
+    """X of a file whose lines are a user and the items of that user, both numbered from 0."""
+    with gzip.open(path, "rt") as file:
+        users = {int(user): list(map(int, own)) for user, *own in map(str.split, file)}
+    rows = np.repeat(list(users), list(map(len, users.values())))
+    pairs = rows, np.concatenate(list(users.values())).astype(int)
+    return sp.csr_array((np.ones(len(rows), np.float32), pairs), shape=(29_858, 40_981))

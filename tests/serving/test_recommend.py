@@ -1,0 +1,211 @@
+"""Recommendations, similar items and reasons are those of the model's scores, for any input."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import lindrop
+from lindrop.base.errors import UserError
+from lindrop.models.base import Training
+from lindrop.models.catalogue import CATALOGUE, fit
+from lindrop.store.model import SavedModel, read_model, write_model
+from support.models import tasteful
+
+X = tasteful(300, 40)
+ITEMS = np.array([f"film {number} ü" for number in range(40)], object)
+DATA = Training.of(X)
+EASE = SavedModel("ease", fit("ease", DATA, ridge=20.0), ITEMS, {"lambda": 20.0}, "", DATA.shares)
+B = EASE.fit.model.matrix
+HISTORIES = {"anna": ["film 3 ü", "film 7 ü"], "béla": ["film 0 ü"], "new": [], "odd": ["a book"]}
+
+
+def by_hand(history, k, allowed=ITEMS):
+    """Best items and their scores by the definition, for a history of item numbers."""
+    scores = sum((B[i].astype(float) for i in history), np.zeros(40))
+    order = [j for j in np.argsort(-scores, kind="stable") if j not in history]
+    best = [j for j in order if ITEMS[j] in allowed][:k]
+    return list(ITEMS[best]), scores[best]
+
+
+def of_user(table, user):
+    return table[table["user"] == user]
+
+
+def test_every_user_gets_the_best_items_in_order():
+    table = lindrop.recommend(EASE, HISTORIES, k=5)
+    assert list(table.columns) == ["user", "item", "rank", "score", "by"]
+    assert list(table["user"].unique()) == list(HISTORIES)
+    for user, history in (("anna", [3, 7]), ("béla", [0])):
+        found = of_user(table, user)
+        items, scores = by_hand(history, 5)
+        assert list(found["item"]) == items
+        assert list(found["rank"]) == [1, 2, 3, 4, 5]
+        np.testing.assert_allclose(found["score"], scores, rtol=1e-5)
+        assert set(found["by"]) == {"model"}
+
+
+@pytest.mark.parametrize("user", ["new", "odd"])
+def test_users_without_known_items_get_popular_ones_and_it_is_said(user):
+    found = of_user(lindrop.recommend(EASE, HISTORIES, k=5), user)
+    users = X.astype(bool).sum(axis=0)
+    order = np.argsort(-users, kind="stable")[:5]
+    assert list(found["item"]) == list(ITEMS[order])
+    np.testing.assert_allclose(found["score"], users[order] / X.shape[0])
+    assert set(found["by"]) == {"popularity"}
+
+
+def test_unknown_items_are_counted_in_the_log(caplog):
+    lindrop.recommend(EASE, HISTORIES)
+    assert "1 items of the histories are not known to the model" in caplog.text
+
+
+def long_table():
+    pairs = [(user, item) for user, items in HISTORIES.items() for item in items]
+    return pd.DataFrame(pairs * 2, columns=["user", "item"])  # each pair twice
+
+
+class Arrow:
+    """A table of another library, of which only the exchange format is known."""
+
+    def __init__(self, frame):
+        self.table = pa.Table.from_pandas(frame)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda frame: frame,
+        lambda frame: frame.astype("category"),
+        pa.Table.from_pandas,
+        Arrow,
+        lambda frame: frame.groupby("user")["item"].agg(list).to_dict(),
+    ],
+)
+def test_every_form_of_interactions_gives_the_same(form):
+    users = list(HISTORIES)
+    expected = lindrop.recommend(EASE, HISTORIES, k=3)
+    found = lindrop.recommend(EASE, form(long_table()), k=3, users=users)
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_a_matrix_has_the_models_items_as_columns_and_its_rows_as_users():
+    found = lindrop.recommend(EASE, X[:3], k=4)
+    for row in range(3):
+        items, _ = by_hand(list(X[[row]].indices), 4)
+        assert list(of_user(found, str(row))["item"]) == items
+    with pytest.raises(UserError, match="39 columns, the model has 40 items"):
+        lindrop.recommend(EASE, X[:, :39])
+
+
+def test_integer_ids_are_compared_as_text():
+    model = SavedModel("ease", EASE.fit, np.arange(40).astype(str).astype(object), {}, "")
+    frame = pd.DataFrame({"u": [1, 1], "i": [3, 7]})
+    found = lindrop.recommend(model, frame, k=2, columns=("u", "i"))
+    mixed = lindrop.recommend(model, {1: [3, "7"]}, k=2)
+    pd.testing.assert_frame_equal(found, mixed)
+    assert list(found["user"]) == ["1", "1"]
+
+
+def test_allowed_blocked_and_seen_items():
+    allow = ITEMS[:10]
+    found = lindrop.recommend(EASE, HISTORIES, k=40, allow=allow, block=["film 5 ü"])
+    rest = [item for item in allow if item != "film 5 ü"]
+    assert list(of_user(found, "anna")["item"]) == by_hand([3, 7], 40, rest)[0]
+    assert set(of_user(found, "new")["item"]) == set(rest)
+    kept = lindrop.recommend(EASE, HISTORIES, k=40, keep_seen=True)
+    assert set(of_user(kept, "anna")["item"]) == set(ITEMS)
+    assert len(of_user(lindrop.recommend(EASE, HISTORIES, k=40), "anna")) == 38
+
+
+def test_no_users_give_an_empty_table_with_its_columns():
+    assert list(lindrop.recommend(EASE, {}).columns) == ["user", "item", "rank", "score", "by"]
+    assert len(lindrop.recommend(EASE, {})) == 0
+
+
+def test_blocks_of_users_do_not_change_recommendations(monkeypatch):
+    expected = lindrop.recommend(EASE, X, k=3)
+    monkeypatch.setattr("lindrop.ranking.evaluation.BLOCK_BYTES", 8 * 40 * 7)
+    pd.testing.assert_frame_equal(lindrop.recommend(EASE, X, k=3), expected)
+
+
+def test_similar_items_are_what_a_user_of_the_item_alone_is_recommended():
+    found = lindrop.similar(EASE, "film 3 ü", k=4)
+    items, scores = by_hand([3], 4)
+    assert list(found["item"]) == items
+    np.testing.assert_allclose(found["score"], scores, rtol=1e-5)
+    with pytest.raises(UserError, match="the model does not know the item 'a book'"):
+        lindrop.similar(EASE, "a book")
+
+
+def arguments(name):
+    entry = CATALOGUE[name]
+    values = {"p": 0.3, "lambda": 20.0, "l1": 0.5, "l2": 5.0}
+    options = {key: value for key, value in values.items() if key in entry.options}
+    return options | ({"rank": 8} if entry.low_rank else {})
+
+
+ADDITIVE = ("ease", "full_dlae", "full_edlae", "edlae", "product_l2", "dropout_l2", "slim")
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_reasons_add_up_to_the_score(name):
+    model = SavedModel(name, fit(name, DATA, **arguments(name)), ITEMS, {}, "", DATA.shares)
+    history = [ITEMS[3], ITEMS[7], ITEMS[11], "a book"]
+    best = lindrop.recommend(model, history, k=1)
+    reasons = lindrop.because(model, history, best["item"][0])
+    assert set(reasons["item"]) == set(history) - {"a book"}
+    assert reasons["score"].is_monotonic_decreasing
+    np.testing.assert_allclose(reasons["score"].sum(), best["score"][0], rtol=1e-5, atol=1e-6)
+
+
+def test_a_model_whose_scores_are_no_sum_says_so():
+    model = SavedModel("popularity", fit("popularity", DATA), ITEMS, {}, "")
+    with pytest.raises(UserError, match="popularity: its scores are no sum over the items"):
+        lindrop.because(model, [ITEMS[3]], ITEMS[4])
+
+
+def test_shares_come_back_with_the_model(tmp_path):
+    path = tmp_path / "model.h5"
+    write_model(path, "ease", EASE.fit, ITEMS, {}, "", DATA.shares)
+    pd.testing.assert_frame_equal(
+        lindrop.recommend(read_model(path), HISTORIES), lindrop.recommend(EASE, HISTORIES)
+    )
+    write_model(path, "ease", EASE.fit, ITEMS)
+    known = {user: HISTORIES[user] for user in ("anna", "béla")}
+    assert len(lindrop.recommend(read_model(path), known, k=2)) == 4
+    with pytest.raises(UserError, match="holds no shares of users"):
+        lindrop.recommend(read_model(path), HISTORIES)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("film 3 ü", "not the text 'film 3 ü'"),
+        (7, "not int"),
+        (
+            pd.DataFrame({"user": ["a"], "film": ["b"]}),
+            "no column 'item'; the columns are user, film",
+        ),
+        (pd.DataFrame({"user": ["a"], "item": [1.5]}), "ids are texts or integers, not double"),
+        (pd.DataFrame({"user": ["a", None], "item": ["b", "c"]}), "1 of 2 ids are missing"),
+        ({"a": [1.5]}, "ids are texts or integers, not 1.5"),
+        ([True], "ids are texts or integers, not True"),
+        (sp.csr_array(np.full((1, 40), np.nan)), "NaN or infinite"),
+    ],
+)
+def test_what_is_no_interactions_is_refused_in_one_line(given, message):
+    with pytest.raises(UserError, match=message) as caught:
+        lindrop.recommend(EASE, given)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_recommendations_and_lists_of_items_are_checked():
+    with pytest.raises(UserError, match="k is 0"):
+        lindrop.recommend(EASE, HISTORIES, k=0)
+    with pytest.raises(UserError, match="allow: the model does not know the item 'a book'"):
+        lindrop.recommend(EASE, HISTORIES, allow=["a book"])

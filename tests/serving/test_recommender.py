@@ -1,0 +1,99 @@
+"""The estimator fits what the catalogue fits, to all interactions given."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lindrop
+from lindrop.base.errors import UserError
+from lindrop.models.base import Training
+from lindrop.models.catalogue import fit
+from lindrop.store.model import SavedModel
+from support.models import tasteful
+
+X = tasteful(200, 30)
+
+
+def table():
+    user, item = X.nonzero()
+    return pd.DataFrame({"user": user, "item": item})
+
+
+def test_it_fits_the_model_of_the_catalogue_and_names_items_by_their_ids():
+    fitted = lindrop.Recommender("edlae", rank=5, p=0.3, ridge=10.0).fit(table())
+    items = table()["item"].unique()  # in the order of first appearance
+    assert list(fitted.model_.items) == [str(item) for item in items]
+    expected = fit("edlae", Training.of(X[:, items]), rank=5, p=0.3, ridge=10.0).model
+    np.testing.assert_allclose(
+        fitted.model_.fit.model.scores(X[:9][:, items]), expected.scores(X[:9][:, items]), atol=1e-5
+    )
+
+
+def test_a_matrix_is_fitted_as_it_is():
+    fitted = lindrop.Recommender("ease", ridge=10.0).fit(X)
+    np.testing.assert_array_equal(
+        fitted.model_.fit.model.matrix, fit("ease", Training.of(X), ridge=10.0).model.matrix
+    )
+    users = np.count_nonzero(np.diff(X.indptr))
+    np.testing.assert_allclose(fitted.model_.shares, X.astype(bool).sum(axis=0) / users)
+
+
+def test_without_interactions_it_recommends_to_the_users_it_was_fitted_to():
+    fitted = lindrop.Recommender("ease", ridge=10.0).fit(table())
+    pd.testing.assert_frame_equal(fitted.recommend(k=3), fitted.recommend(table(), k=3))
+    assert fitted.recommend(k=3)["user"].nunique() == table()["user"].nunique()
+
+
+def test_lambda_is_one_parameter_with_two_names():
+    one = lindrop.Recommender("ease", **{"lambda": 10.0}).fit(X)
+    two = lindrop.Recommender("ease", ridge=10.0).fit(X)
+    np.testing.assert_array_equal(one.model_.fit.model.matrix, two.model_.fit.model.matrix)
+    with pytest.raises(UserError, match="ridge and lambda are the same parameter"):
+        lindrop.Recommender("ease", ridge=1.0, **{"lambda": 10.0}).fit(X)
+
+
+def test_parameters_are_read_set_and_copied_as_scikit_learn_does():
+    first = lindrop.Recommender("edlae", rank=5, p=0.3, ridge=10.0)
+    copied = type(first)(**first.get_params())
+    assert copied.get_params() == first.get_params()
+    assert copied.set_params(p=0.5, seed=3).get_params() == {
+        "model": "edlae",
+        "seed": 3,
+        "rank": 5,
+        "p": 0.5,
+        "ridge": 10.0,
+    }
+    assert first.get_params()["p"] == 0.3
+    assert repr(first) == "Recommender(model='edlae', seed=1, rank=5, p=0.3, ridge=10.0)"
+
+
+def test_refit_takes_the_parameters_of_a_saved_model():
+    half = Training.of(X[:100])
+    options = {"rank": 30, "p": 0.3, "lambda": 10.0}  # as the workflow saves a full-rank model
+    items = np.arange(30).astype(str).astype(object)
+    saved = SavedModel(
+        "full_edlae", fit("full_edlae", half, **options), items, options, "", half.shares
+    )
+    again = lindrop.refit(saved, X)
+    expected = fit("full_edlae", Training.of(X), p=0.3, ridge=10.0).model.matrix
+    np.testing.assert_array_equal(again.fit.model.matrix, expected)
+
+
+def test_it_says_that_it_is_not_fitted_and_that_there_is_nothing_to_fit():
+    with pytest.raises(UserError, match=r"Recommender\(model='ease', seed=1\) is not fitted yet"):
+        lindrop.Recommender().similar("a")
+    with pytest.raises(UserError, match="no interaction to fit to"):
+        lindrop.Recommender(ridge=1.0).fit(pd.DataFrame({"user": [], "item": []}))
+    with pytest.raises(UserError, match="no model 'eese'"):
+        lindrop.Recommender("eese").fit(X)
+
+
+def test_importing_lindrop_imports_no_library():
+    code = "import sys, lindrop; print(sorted({'numpy', 'pandas', 'numba'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    with pytest.raises(AttributeError, match="no attribute 'recomend'"):
+        getattr(lindrop, "recomend")  # noqa: B009

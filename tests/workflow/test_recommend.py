@@ -1,0 +1,84 @@
+"""`snakemake recommend` writes what `lindrop.recommend` gives, for all users or for those named."""
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import lindrop
+from lindrop.serving.histories import Histories
+from lindrop.serving.recommend import recommended
+from lindrop.store.split import read_all_interactions, read_split
+from support.configurations import SMALL, errors, rules_run
+from support.project import Project
+from support.repository import copy_project
+
+ONE = SMALL + "models: {ease: {lambda: [100]}}\nrank: 5\nranks: [5]\n"
+FILE = "results/recommendations/small/ease.parquet"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    project = Project(copy_project(tmp_path_factory.mktemp("recommend")))
+    project.write("mine.yaml", ONE + "recommend: {k: 4}\n")
+    project.ok("snakemake recommend --cores 1 --configfile mine.yaml")
+    return project
+
+
+def expected(project, k):
+    model = lindrop.read_model(project.path("results/models/small/ease.h5"))
+    found = Histories(*read_all_interactions(project.path("results/data/small/split.h5")))
+    return pd.concat(recommended(model, found, k), ignore_index=True)
+
+
+def test_the_file_has_the_recommendations_of_all_users(project):
+    written = pd.read_parquet(project.path(FILE)).astype({"by": object})
+    pd.testing.assert_frame_equal(written, expected(project, 4).astype({"by": object}))
+    assert written["user"].nunique() == 400
+
+
+def test_nobody_is_recommended_what_is_known_of_them(project):
+    """Neither training nor fold-in nor held-out items, against the rows of the split itself."""
+    split = read_split(project.path("results/data/small/split.h5"))
+    known = {
+        (split.users[uid], split.items[sid])
+        for events in split.parts().values()
+        for uid, sid in zip(events.uid, events.sid, strict=True)
+    }
+    written = pd.read_parquet(project.path(FILE))
+    assert len(known) > 1000
+    assert not known & set(zip(written["user"], written["item"], strict=True))
+
+
+def test_users_of_a_file_in_its_order_and_unknown_ones_get_what_is_popular(project):
+    everybody = expected(project, 4)
+    some = list(everybody["user"].unique()[[7, 3]])
+    project.write("users.txt", "\n".join([*some, "nobody knows me"]) + "\n")
+    project.write("mine.yaml", ONE + "recommend: {k: 4, users: users.txt}\n")
+    output = project.ok("snakemake recommend --cores 1 --configfile mine.yaml")
+    assert set(rules_run(output)) == {"recommend_users", "recommend"}
+    written = pd.read_parquet(project.path(FILE))
+    assert list(written["user"].unique()) == [*some, "nobody knows me"]
+    assert set(written.loc[written["user"] == "nobody knows me", "by"]) == {"popularity"}
+    assert pq.read_schema(project.path(FILE)).names == ["user", "item", "rank", "score", "by"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "users.txt: no id in it"),
+        ("a\nb\na\n", "users.txt: 1 of its 3 lines repeat an id"),
+    ],
+)
+def test_a_wrong_list_of_users_is_refused(project, text, message):
+    project.write("users.txt", text)
+    project.write("mine.yaml", ONE + "recommend: {users: users.txt}\n")
+    output = project.fails("snakemake recommend --cores 1 --configfile mine.yaml")
+    (line,) = errors(output)
+    assert message in line
+
+
+def test_an_unknown_model_is_answered_with_the_known_ones(project):
+    project.write("mine.yaml", ONE + "recommend: {models: [eese]}\n")
+    output = project.fails("snakemake recommend --cores 1 --configfile mine.yaml")
+    (line,) = errors(output)
+    assert 'recommend.models[0]: "eese" is not allowed; allowed: popularity' in line

@@ -1,0 +1,295 @@
+"""Columns of B on a pattern: b = (G_NN + Λ̃_N)⁻¹ G_Nj for the neighbours N of an item j.
+
+This minimises ‖x_j - X_N b‖² + ‖Λ̃_N^½ b‖² (Steck 2020, Eq. 10 at full rank, without the entries of
+B off the pattern; j is not in N). G_NN is counted from the users of the items in N: a user with a
+single one of these items adds to the diagonal only, which is known, and is left out. Each of the
+other users is one bit of a row of bits per item, and an entry of G_NN is the number of common bits.
+With entries of X other than 1, the products are added user by user. Neither takes longer for users
+with many items. All sums are in float64.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from lindrop.base.arrays import Vector
+from lindrop.linalg.kernels import Array, Csr, compiled
+
+BITS = 64  # users per word
+WORDS = 8  # words of bits that are compared at once
+PANEL = 8  # rows of a system that are eliminated together
+LANES = 8  # numbers of float64 in a cache line; rows begin at multiples of it
+CHUNK = 32  # words per pass over the items, so that they stay in the cache
+MOST = 2**31 - 1
+ONE, TWO, FOUR, TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)  # shifts of _ones
+PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
+
+# Multiplications and additions may be fused, and sums may be split into lanes: the result depends
+# on the kind of processor, as that of LAPACK does, but not on threads.
+fused = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+
+
+class Slots(NamedTuple):
+    """Memory of one thread: a number for every user, and a list of users.
+
+    The last place of `slots` holds the base from which the numbers of the current column count;
+    smaller ones are those of earlier columns.
+    """
+
+    slots: Array
+    shared: Array
+
+    @classmethod
+    def of(cls, users: int) -> "Slots":
+        """Memory for this number of users; the list may be overwritten one place beyond its end."""
+        return cls(np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32))
+
+
+@compiled
+def solve_columns(
+    xt: Csr,
+    gram_diagonal: Vector,
+    penalty: Vector,
+    memory: Slots,
+    neighbours: Array,
+    lengths: Array,
+    weights: Array,
+    start: int,
+    stop: int,
+) -> int:
+    """Write the weights of columns start to stop - 1 of B to rows 0 to stop - start - 1.
+
+    Column j has the first `lengths` of its row of `neighbours`. `xt` holds X', with empty data if
+    all entries of X are 1. Returns the first item whose system is singular, or -1.
+    """
+    first, users, entries = xt
+    k = neighbours.shape[1]
+    local = np.empty(k + 1, np.uint32)
+    a = workspace(k)
+    bits = np.zeros((0, a.shape[1]), np.uint64)
+    solution = np.empty(k)
+    for j in range(start, stop):
+        size = lengths[j - start]
+        if size == 0:
+            continue
+        for place in range(size):
+            local[place] = neighbours[j - start, place]
+        local[size] = j
+        for row in range(size):
+            a[row] = 0.0
+        n_shared = _shared_users(first, users, local[: size + 1], memory)
+        if len(entries):
+            _add_products(xt, local[: size + 1], memory, n_shared, a)
+        else:
+            words = -(-n_shared // (BITS * WORDS)) * WORDS
+            if words + 1 > len(bits):
+                bits = np.zeros((2 * words + 1, a.shape[1]), np.uint64)
+            bits[: words + 1] = 0
+            _set_bits(first, users, local[: size + 1], memory, n_shared, bits)
+            _add_common(bits, words, size, a)
+        memory.slots[-1] += np.int32(n_shared + BITS)  # beyond all numbers of this column
+        for row in range(size):
+            a[row, row] = gram_diagonal[local[row]] + penalty[local[row]]
+        if not solve(a, size, solution):
+            return j
+        for row in range(size):
+            weights[j - start, row] = solution[row]
+    return -1
+
+
+@compiled
+def _shared_users(first: Array, users: Array, local: Array, memory: Slots) -> int:
+    """Number the users who have at least two of the items in `local`; returns how many there are.
+
+    `memory.shared` lists them. The slot of one of them is then its number plus the base and
+    `BITS`; that of a user with a single one of the items is the base plus 1.
+    """
+    slots, shared = memory.slots, memory.shared
+    if slots[-1] > MOST - len(slots) - len(local) - BITS:
+        slots[:] = 0
+    base, n = slots[-1], 0
+    once, twice = base + np.int32(1), base + np.int32(2)
+    for item in local:
+        for place in range(first[item], first[item + 1]):
+            u = users[place]
+            count = max(slots[u] + np.int32(1), once)
+            slots[u] = count
+            shared[n] = u
+            n += count == twice
+    return n
+
+
+@compiled
+def _set_bits(
+    first: Array, users: Array, local: Array, memory: Slots, n_shared: int, bits: Array
+) -> None:
+    """Set the bit of every shared user in the column of each of its items.
+
+    Bits of the other users are set in the first word, which is not used.
+    """
+    slots, base = memory.slots, memory.slots[-1]
+    for number in range(n_shared):
+        slots[memory.shared[number]] = base + np.int32(BITS + number)
+    for column in range(len(local)):
+        item = local[column]
+        for place in range(first[item], first[item + 1]):
+            position = np.uint32(slots[users[place]] - base)
+            mask = np.uint64(1) << np.uint64(position % np.uint32(BITS))
+            bits[position // np.uint32(BITS), column] |= mask
+
+
+@compiled
+def _add_common(bits: Array, words: int, size: int, a: Array) -> None:
+    """Add to a[i, b], for i < size and i < b <= size, the number of common bits of i and b.
+
+    The bits are in rows 1 to `words` of `bits`. Entries of `a` below the diagonal are overwritten.
+    """
+    for start in range(1, words + 1, CHUNK):
+        for i in range(size):
+            for word in range(start, min(start + CHUNK, words + 1), WORDS):
+                _count(bits, word, i, a[i])
+
+
+@compiled
+def _count(bits: Array, word: int, i: int, sums: Array) -> None:
+    """Add to every entry of `sums` from i on the common bits of its column and column i.
+
+    Eight words are compared. The compiler vectorises the loop, as rows are sliced one by one.
+    """
+    first = i - i % LANES
+    row, at = sums[first:], i - first
+    w0, w1 = bits[word, first:], bits[word + 1, first:]
+    w2, w3 = bits[word + 2, first:], bits[word + 3, first:]
+    w4, w5 = bits[word + 4, first:], bits[word + 5, first:]
+    w6, w7 = bits[word + 6, first:], bits[word + 7, first:]
+    i0, i1, i2, i3 = w0[at], w1[at], w2[at], w3[at]
+    i4, i5, i6, i7 = w4[at], w5[at], w6[at], w7[at]
+    for b in range(len(row)):
+        row[b] += np.int64(
+            (_ones(i0 & w0[b]) + _ones(i1 & w1[b]) + _ones(i2 & w2[b]) + _ones(i3 & w3[b]))
+            + (_ones(i4 & w4[b]) + _ones(i5 & w5[b]) + _ones(i6 & w6[b]) + _ones(i7 & w7[b]))
+        )
+
+
+@compiled
+def _ones(word: Array) -> Array:
+    """Number of bits of a word that are 1, which compilers replace by one instruction."""
+    word = word - ((word >> ONE) & PAIRS)
+    word = (word & FOURS) + ((word >> TWO) & FOURS)
+    word = (word + (word >> FOUR)) & EIGHTS
+    return (word * BYTES) >> TOP
+
+
+@compiled
+def _add_products(xt: Csr, local: Array, memory: Slots, n_shared: int, a: Array) -> None:
+    """Add to a[i, b], for i < b, the sum of the products of the entries of items i and b of X."""
+    first, users, entries = xt
+    slots, base = memory.slots, memory.slots[-1]
+    ends = np.zeros(n_shared + 1, np.int64)
+    for number in range(n_shared):
+        u = memory.shared[number]
+        ends[number + 1] = ends[number] + slots[u] - base
+        slots[u] = base + np.int32(BITS + number)
+    begins = ends.copy()
+    columns, values = np.empty(ends[-1], np.int64), np.empty(ends[-1])
+    for column in range(len(local)):
+        item = local[column]
+        for place in range(first[item], first[item + 1]):
+            number = slots[users[place]] - base - BITS
+            if number >= 0:
+                columns[begins[number]], values[begins[number]] = column, entries[place]
+                begins[number] += 1
+    for number in range(n_shared):
+        for one in range(ends[number], ends[number + 1]):
+            row, value = a[columns[one]], values[one]
+            for other in range(one + 1, ends[number + 1]):
+                row[columns[other]] += value * values[other]
+
+
+@fused
+def workspace(size: int) -> Array:
+    """Zeros for a system of `size` unknowns and its right side, in rows aligned to cache lines."""
+    width = (size + LANES) // LANES * LANES
+    raw = np.zeros(size * width + LANES)
+    skipped = (LANES - raw.ctypes.data // 8 % LANES) % LANES
+    return raw[skipped : skipped + size * width].reshape(size, width)
+
+
+@fused
+def solve(a: Array, size: int, solution: Array) -> bool:
+    """Solve a system in place; False if its matrix is not positive definite.
+
+    The upper triangle of the matrix is in the first `size` rows and columns of `a`, the right side
+    in column `size`. The rest of `a` is overwritten. The matrix becomes U with U'U = A, and the
+    right side U'⁻¹ times itself, as one more column; back substitution follows.
+    """
+    if not _factorise(a, size):
+        return False
+    for row in range(size - 1, -1, -1):
+        known = _dot(a[row, row + 1 : size], solution[row + 1 : size])
+        solution[row] = (a[row, size] - known) / a[row, row]
+    return True
+
+
+@fused
+def _dot(left: Array, right: Array) -> float:
+    """Sum of the products of two vectors."""
+    total = 0.0
+    for j in range(len(left)):
+        total += left[j] * right[j]
+    return total
+
+
+@fused
+def _factorise(a: Array, size: int) -> bool:
+    """Replace the upper triangle of A by U with U'U = A, panel by panel.
+
+    Rows are updated from an aligned column at or before their diagonal: a few entries below it are
+    computed in vain, but loads are those of whole cache lines.
+    """
+    for start in range(0, size, PANEL):
+        stop = min(start + PANEL, size)
+        for r in range(start, stop):
+            pivot = a[r, r]
+            if not pivot > 0.0:
+                return False
+            scale = 1.0 / np.sqrt(pivot)
+            row = a[r, start:]
+            for j in range(len(row)):
+                row[j] *= scale
+            for below in range(r + 1, stop):
+                factor, other = a[r, below], a[below, start:]
+                for j in range(len(row)):
+                    other[j] -= factor * row[j]
+        for i in range(stop, size):
+            first = i - i % LANES
+            _subtract_panel(a, start, i, first)
+    return True
+
+
+@fused
+def _subtract_panel(a: Array, start: int, i: int, first: int) -> None:
+    """Subtract from row i, from column `first` on, the eight rows from `start` times their entry i.
+
+    Rows are sliced one by one: of a slice of the matrix, the compiler would not know that the
+    entries of a row follow each other.
+    """
+    row = a[i, first:]
+    p0, p1, p2, p3 = (
+        a[start, first:],
+        a[start + 1, first:],
+        a[start + 2, first:],
+        a[start + 3, first:],
+    )
+    p4, p5 = a[start + 4, first:], a[start + 5, first:]
+    p6, p7 = a[start + 6, first:], a[start + 7, first:]
+    at = i - first
+    f0, f1, f2, f3 = p0[at], p1[at], p2[at], p3[at]
+    f4, f5, f6, f7 = p4[at], p5[at], p6[at], p7[at]
+    for j in range(len(row)):
+        row[j] -= (f0 * p0[j] + f1 * p1[j] + f2 * p2[j] + f3 * p3[j]) + (
+            f4 * p4[j] + f5 * p5[j] + f6 * p6[j] + f7 * p7[j]
+        )

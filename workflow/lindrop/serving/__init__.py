@@ -1,0 +1,1 @@
+"""Use a fitted model: recommendations for many users, similar items, reasons, a final fit."""

@@ -1,0 +1,195 @@
+"""Interactions that come from the user's own program, as a matrix of histories.
+
+They may be a DataFrame (pandas, polars, pyarrow, or any other that speaks Arrow) with a row per
+interaction, a mapping from users to their items, a list of the items of one user, or a matrix of
+users × items whose columns are in the order of the model's items. Ids are compared as text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+
+from lindrop.base.errors import UserError
+from lindrop.data.interactions import Ids, as_strings
+from lindrop.linalg.interactions import interactions
+
+ID_TYPES = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string)
+ONLY_USER = "0"  # name of the user whose history is a plain list
+VIEWS = ("is_string_view",)  # polars names its texts so; not known to every version of pyarrow
+
+
+@dataclass(frozen=True)
+class Histories:
+    """What users have had: `x` is users × items with ones, `unknown` the ignored items.
+
+    A user is a row of `x` with the id in `users`.
+    """
+
+    users: Ids
+    x: sp.csr_array
+    unknown: int = 0
+
+
+def read_histories(
+    given: Any,
+    items: Ids,
+    users: Sequence[Any] | None = None,
+    columns: tuple[str, str] = ("user", "item"),
+) -> Histories:
+    """Histories over the items of a model, of all users given or of the `users` named, in order.
+
+    Repeated pairs count once. Items that are not among `items` are ignored and counted. A user of
+    `users` without interactions has an empty history. `columns` names those of a DataFrame.
+    """
+    if sp.issparse(given) or isinstance(given, np.ndarray):
+        found = _of_matrix(given, items)
+    else:
+        user, item = _pairs(given, columns)
+        found = _of_pairs(user, item, as_strings(items))
+        if users is None and isinstance(given, Mapping):  # so that nobody without items is lost
+            users = list(given)
+        elif users is None and isinstance(given, Sequence):
+            users = [ONLY_USER]
+    return found if users is None else chosen(found, _listed(users, "users"))
+
+
+def read_ids(path: str | Path) -> pa.Array:
+    """Ids of a file with one per line; empty lines are skipped."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text") from error
+    ids = [line for line in text.splitlines() if line]
+    if not ids:
+        raise UserError(f"{path}: no id in it; write one id per line")
+    if len(set(ids)) < len(ids):
+        raise UserError(
+            f"{path}: {len(ids) - len(set(ids)):,} of its {len(ids):,} lines repeat an id"
+        )
+    return pa.array(ids, pa.string())
+
+
+def item_ids(given: Any, columns: tuple[str, str]) -> Ids:
+    """The distinct items of interactions, in the order of their first appearance."""
+    return _objects(_pairs(given, columns)[1].unique())
+
+
+def positions(ids: Any, items: Ids, what: str) -> npt.NDArray[np.int64]:
+    """Columns of these items; UserError if the model does not know one, which `what` names."""
+    texts = _listed(list(ids), what)
+    found = pc.index_in(texts, as_strings(items))
+    if found.null_count:
+        first = texts.filter(pc.is_null(found))[0].as_py()
+        raise UserError(f"{what}: the model does not know the item {first!r}")
+    places: npt.NDArray[np.int64] = found.to_numpy().astype(np.int64)
+    return places
+
+
+def _pairs(given: Any, columns: tuple[str, str]) -> tuple[pa.Array, pa.Array]:
+    """Users and items of interactions as texts, one entry per interaction."""
+    if isinstance(given, str):
+        raise UserError(f"interactions are a table or a list of items, not the text {given!r}")
+    if isinstance(given, Mapping):
+        lists = [list(items) for items in given.values()]
+        user = np.repeat(np.arange(len(lists)), [len(items) for items in lists])
+        item = _listed([item for items in lists for item in items], "items")
+        return _listed(list(given), "users").take(pa.array(user, pa.int64())), item
+    if isinstance(given, Sequence):
+        item = _listed(list(given), "items")
+        return pa.array([ONLY_USER] * len(item), pa.string()), item
+    try:
+        table = pa.table(given)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise UserError(
+            f"interactions are a DataFrame, a matrix, a list of items or a mapping from users to "
+            f"items, not {type(given).__name__}"
+        ) from error
+    for name in columns:
+        if name not in table.column_names:
+            known = ", ".join(map(str, table.column_names))
+            raise UserError(f"no column {name!r}; the columns are {known}")
+    user, item = (_texts(table[name], f"column {name!r}") for name in columns)
+    return user, item
+
+
+def _listed(ids: Sequence[Any], what: str) -> pa.Array:
+    """Ids of a list, in which texts and integers may be mixed, as texts."""
+    for each in ids:
+        if not isinstance(each, str | int | np.integer) or isinstance(each, bool):
+            raise UserError(f"{what}: ids are texts or integers, not {each!r}")
+    return pa.array([str(each) for each in ids], pa.string())
+
+
+def _texts(ids: pa.Array | pa.ChunkedArray, what: str) -> pa.Array:
+    """Ids as one array of texts; UserError if one is missing or is neither a text nor an integer.
+
+    A number with a decimal point is refused: 7 and 7.0 would be two items.
+    """
+    if isinstance(ids, pa.ChunkedArray):
+        ids = ids.combine_chunks()
+    if pa.types.is_dictionary(ids.type):
+        ids = ids.dictionary_decode()
+    tests = [*ID_TYPES, *(getattr(pa.types, name) for name in VIEWS if hasattr(pa.types, name))]
+    if len(ids) == 0:
+        return pa.array([], pa.string())
+    if not any(test(ids.type) for test in tests):
+        raise UserError(f"{what}: ids are texts or integers, not {ids.type}")
+    if ids.null_count:
+        raise UserError(f"{what}: {ids.null_count:,} of {len(ids):,} ids are missing")
+    return ids.cast(pa.string())
+
+
+def _of_pairs(user: pa.Array, item: pa.Array, items: pa.Array) -> Histories:
+    """Histories of pairs; users in the order of their first appearance."""
+    users, listed = user.dictionary_encode(), item.dictionary_encode()
+    place = pc.index_in(listed.dictionary, items).fill_null(-1).to_numpy().astype(np.int32)
+    row, column = users.indices.to_numpy(), place[listed.indices.to_numpy()]
+    known = column >= 0
+    return Histories(
+        _objects(users.dictionary),
+        _ones(row[known], column[known], (len(users.dictionary), len(items))),
+        int((place < 0).sum()),
+    )
+
+
+def _of_matrix(given: Any, items: Ids) -> Histories:
+    """Histories of a matrix; its users are named by the numbers of their rows."""
+    x = interactions(given, "the interactions")
+    if x.shape[1] != len(items):
+        raise UserError(
+            f"the interactions have {x.shape[1]:,} columns, the model has {len(items):,} items: "
+            "the columns must be the model's items in their order"
+        )
+    x = sp.csr_array((np.ones(x.nnz, np.float32), x.indices, x.indptr), shape=x.shape)
+    return Histories(np.arange(x.shape[0]).astype(str).astype(object), x)
+
+
+def _ones(
+    row: npt.NDArray[np.int32], column: npt.NDArray[np.int32], shape: tuple[int, int]
+) -> sp.csr_array:
+    """The matrix with a one at each of these places, however often a place is named."""
+    x = sp.csr_array((np.ones(len(row), np.float32), (row, column)), shape=shape)
+    x.sum_duplicates()
+    x.data[:] = 1
+    return x
+
+
+def chosen(found: Histories, users: pa.Array) -> Histories:
+    """Histories of the named users in their order, empty for those who have none."""
+    row = pc.index_in(users, pa.array(found.users, pa.string()))
+    rows = row.fill_null(len(found.users)).to_numpy().astype(np.int64)
+    padded = sp.vstack([found.x, sp.csr_array((1, found.x.shape[1]), dtype=np.float32)], "csr")
+    return Histories(_objects(users), sp.csr_array(padded[rows]), found.unknown)
+
+
+def _objects(ids: pa.Array) -> Ids:
+    """Texts as NumPy's array of Python texts."""
+    texts: Ids = ids.to_numpy(zero_copy_only=False).astype(object)
+    return texts

@@ -1,0 +1,95 @@
+"""Fit a model of the catalogue to all interactions, without a split: for final models."""
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from lindrop.base.errors import UserError
+from lindrop.models.base import Training
+from lindrop.models.catalogue import fit
+from lindrop.serving.histories import Histories, item_ids, read_histories
+from lindrop.serving.recommend import because, recommend, recommended, similar
+from lindrop.store.model import SavedModel
+
+COLUMNS = ("user", "item")
+
+
+class Recommender:
+    """A model with its parameters, to be fitted to interactions: an estimator as of scikit-learn.
+
+    `Recommender("edlae", rank=100, p=0.3, ridge=100).fit(table).recommend(k=20)`. The parameters
+    are those of the model in the catalogue; `lambda` may be given as `ridge`, since it is a keyword
+    of Python.
+    """
+
+    def __init__(self, model: str = "ease", seed: int = 1, **parameters: Any) -> None:
+        self.model, self.seed = model, seed
+        self.parameters = parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor by name; `deep` has no effect, as none is nested."""
+        return {"model": self.model, "seed": self.seed, **self.parameters}
+
+    def set_params(self, **changed: Any) -> Self:
+        """Change arguments of the constructor; the fitted model stays until the next `fit`."""
+        self.model = changed.pop("model", self.model)
+        self.seed = changed.pop("seed", self.seed)
+        self.parameters = {**self.parameters, **changed}
+        return self
+
+    def __repr__(self) -> str:
+        named = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"Recommender({named})"
+
+    def fit(self, interactions: Any, y: None = None, columns: tuple[str, str] = COLUMNS) -> Self:
+        """Fit to a table of interactions, or any other form of `lindrop.serving.histories`.
+
+        Repeated pairs count once. The items are those of the table in the order of their first
+        appearance; those of a matrix are named by the numbers of its columns.
+        """
+        shape = getattr(interactions, "shape", None)
+        is_matrix = not hasattr(interactions, "columns") and shape is not None and len(shape) == 2
+        items = (
+            np.arange(shape[1]).astype(str).astype(object)
+            if is_matrix and shape is not None
+            else item_ids(interactions, columns)
+        )
+        self.histories_: Histories = read_histories(interactions, items, columns=columns)
+        if self.histories_.x.nnz == 0:
+            raise UserError("there is no interaction to fit to")
+        data = Training.of(self.histories_.x, self.seed, keep=False)
+        found = fit(self.model, data, **self.parameters)
+        self.model_ = SavedModel(self.model, found, items, dict(self.parameters), "", data.shares)
+        return self
+
+    def recommend(self, interactions: Any = None, k: int = 10, **options: Any) -> pd.DataFrame:
+        """As `lindrop.recommend`; without interactions, for the users that the model is fitted to.
+
+        Only `interactions` may come with further users; `options` are those of `recommend`.
+        """
+        if interactions is not None:
+            return recommend(self._fitted(), interactions, k, **options)
+        parts = recommended(self._fitted(), self.histories_, k, **options)
+        return pd.concat(list(parts), ignore_index=True)
+
+    def similar(self, item: Any, k: int = 10) -> pd.DataFrame:
+        """As `lindrop.similar`."""
+        return similar(self._fitted(), item, k)
+
+    def because(self, history: Any, item: Any) -> pd.DataFrame:
+        """As `lindrop.because`."""
+        return because(self._fitted(), history, item)
+
+    def _fitted(self) -> SavedModel:
+        """The fitted model; UserError before `fit`."""
+        if not hasattr(self, "model_"):
+            raise UserError(f"{self!r} is not fitted yet: call fit(interactions)")
+        return self.model_
+
+
+def refit(
+    model: SavedModel, interactions: Any, columns: tuple[str, str] = COLUMNS, seed: int = 1
+) -> SavedModel:
+    """Fit the model with its chosen parameters to all interactions, held-out users included."""
+    return Recommender(model.name, seed, **model.parameters).fit(interactions, None, columns).model_
