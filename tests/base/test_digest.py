@@ -25,6 +25,7 @@ def test_imports_are_followed_through_modules():
         "lindrop/data/archives.py",
         "lindrop/data/fetch.py",
         "lindrop/base/error_file.py",
+        "lindrop/base/blas_kernels.py",
         "lindrop/data/web.py",
         "lindrop/base/errors.py",
         "lindrop/base/reporting.py",

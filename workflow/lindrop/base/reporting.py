@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lindrop.base import error_file
+from lindrop.base import blas_kernels, error_file
 from lindrop.base.errors import Damaged, UserError
 
 logger = logging.getLogger("lindrop")
@@ -64,6 +64,8 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
         raise
     else:
         error_file.withdraw(log)
+        if "numpy" in sys.modules:
+            logger.info("%s", blas_kernels.in_use())
     finally:
         sys.excepthook, sys.unraisablehook = hooks
         logger.removeHandler(handler)

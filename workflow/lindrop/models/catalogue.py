@@ -9,6 +9,7 @@ the configuration accepts under `models` (lindrop.configuration.schema).
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lindrop.base.blas_kernels import LARGEST_FACTORED
 from lindrop.base.errors import UserError
 from lindrop.models import memory
 from lindrop.models.entry import Entry, Ranks
@@ -160,6 +161,7 @@ CATALOGUE: Mapping[str, Entry] = {
                 [32],
                 kind="integer",
                 minimum=1,
+                below=LARGEST_FACTORED + 1,
             ),
             "lambda": LAMBDA([10, 50, 200]),
             "alpha": Option(

@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lindrop.base.blas_kernels import LARGEST_FACTORED
 from lindrop.base.errors import UserError
 from lindrop.base.memory import available_bytes, require_memory
 from lindrop.models.memory import MARGIN, Size, Work, full_rank
@@ -79,6 +80,11 @@ class Entry:
     def fits(self, data: "Training", ranks: Sequence[int], **parameters: Any) -> "Fits":
         """Fit the model at every rank; one without a rank is yielded with the number of items."""
         self._refuse(parameters)
+        if self.low_rank and max(ranks) > LARGEST_FACTORED:
+            raise UserError(
+                f"{self.title}: rank {max(ranks):,} is above {LARGEST_FACTORED:,}, beyond which "
+                "some kernels of OpenBLAS have crashed: use a smaller rank or a full-rank model"
+            )
         fit, parameters = self.resolved(), {**self.fixed, **parameters}
         if self.ranks is Ranks.EACH:
             yield from fit(data, ranks, **parameters)
