@@ -14,7 +14,17 @@ from lindrop.claims.verdicts import Verdict, strictness, verdict
 from lindrop.data.split import Counts, Protocol
 from lindrop.models import closed_form, tuning
 from lindrop.models.base import dropout_penalty
-from lindrop.papers.steck2020.checks import admm, emphasis, full_rank, layers, low_rank, theorem
+from lindrop.papers.steck2020.checks import (
+    admm,
+    emphasis,
+    full_rank,
+    layers,
+    low_rank,
+    proof,
+    related,
+    retuned,
+    theorem,
+)
 from lindrop.papers.steck2020.checks import penalties as penalties_of_dropout
 from lindrop.papers.steck2020.datasets import (
     Dataset,
@@ -71,7 +81,10 @@ def test_every_claim_has_a_check_and_every_check_a_claim(checks):
 def test_what_holds_and_what_does_not(checks):
     failing = {check.claim for check in checks if check.form == PRINTED and not check.holds}
     assert failing == FAILING
-    assert all(check.holds for check in checks if check.form != PRINTED)
+    misread = {check.claim for check in checks if check.form == CHARITABLE and not check.holds}
+    assert misread == {"supplement_3_updates"}, "the fairest reading of E3 fails, too"
+    others = [check for check in checks if check.form not in (PRINTED, CHARITABLE)]
+    assert all(check.holds for check in others)
     accused = {name for claim in PAPER.claims if claim.accusation for name in claim.checks}
     assert failing - accused == {"e2", "e3"}, "a misprint, and what follows from erratum E3"
 
@@ -222,6 +235,37 @@ def test_another_notebook_is_seen(monkeypatch, change):
 
     monkeypatch.setattr(admm, "notebook_admm", mutant)
     assert not all(check.holds for check in of("e4", admm.checks(1)))
+
+
+def test_masks_of_another_rate_are_seen(monkeypatch):
+    """The shares of rows in Section 2.1 of the supplement come from the masks of training."""
+    right = proof.dropped
+    monkeypatch.setattr(proof, "dropped", lambda x, p, rng: right(x, p + 0.01, rng))
+    found = {check.claim for check in proof.checks(1) if not check.holds}
+    assert found == {"supplement_2_1", "supplement_2_3_probability"}
+
+
+@pytest.mark.parametrize(("of_p", "of_omega"), [(0.9, 1), (1, 0.9)])
+def test_an_admm_that_leads_to_another_edlae_is_seen(monkeypatch, of_p, of_omega):
+    right = retuned.printed_admm
+    monkeypatch.setattr(
+        retuned,
+        "printed_admm",
+        lambda gram, p, ridge, omega, v: right(gram, of_p * p, ridge, of_omega * omega, v),
+    )
+    monkeypatch.setattr(retuned, "DROPOUTS", (0.33,))
+    found = retuned.checks(1)
+    assert [check.claim for check in found if not check.holds][:2] == ["e3", "section_4_1_2_admm"]
+
+
+def test_training_that_constrains_other_entries_is_seen(monkeypatch):
+    def unconstrained(x, rank):
+        return low_rank.low_rank(closed_form.fit_dropout_l2(low_rank.training(x), rank, 0.33, 0.0))
+
+    monkeypatch.setattr(related, "zero_diagonal", unconstrained)
+    failing = {check.what for check in related.checks(1) if not check.holds}
+    assert len(failing) == 1
+    assert "after training by Eq. 11" in failing.pop()
 
 
 def test_training_without_emphasis_is_not_about_orthogonal(monkeypatch):
