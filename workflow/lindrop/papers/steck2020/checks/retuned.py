@@ -10,7 +10,6 @@ from itertools import islice, product
 
 import numpy as np
 
-from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import CHARITABLE, CORRECTED, Check, at_most, equal, relative_distance
 from lindrop.models.base import LowRank
 from lindrop.models.closed_form import fit_dropout_l2
