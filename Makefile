@@ -21,7 +21,7 @@ PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run test fuzz test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
+.PHONY: run plan test fuzz test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(CHECK)
@@ -68,6 +68,10 @@ deep: .venv/ready-deep  ## set up PyTorch, train the deep networks (Table 1; Pal
 
 bench: .venv/ready  ## compare EASE of lindrop with four other libraries; SIZES="2000 4000 8000" items
 	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
+
+plan: .venv/ready  ## print jobs, time, memory and disk of a run of CONFIG, before anything starts
+	@$(CHECK)
+	@$(RUN) snakemake --cores $(CORES) plan --configfile $(CONFIG) --quiet
 
 report: run  ## run CONFIG, then write Snakemake's report of the run, results/report.html
 	@$(RUN) snakemake --cores 1 $(SHOWN) --report results/report.html

@@ -173,7 +173,7 @@ def test_a_file_that_holds_no_model_is_refused(content, fits, tmp_path):
 
 
 def test_a_fit_that_counts_for_itself_is_the_same_in_the_memory_of_one_matrix():
-    x = sp.random_array((500, 2000), density=0.02, rng=np.random.default_rng(0), format="csr")
+    x = sp.random_array((1200, 2000), density=0.01, rng=np.random.default_rng(0), format="csr")
     x.data = np.ones(x.nnz, np.float32)
     fit("ease", Training.of(x[:, :50]), ridge=10.0)  # compiled: that takes memory, too
     peaks, found = {}, {}

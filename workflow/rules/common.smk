@@ -34,6 +34,10 @@ if " " in sys.executable:
 
 for file in workflow.configfiles:
     check_configuration(file)
+# What the configuration says of tuning, before the defaults are filled in: a budget leaves it as it is.
+GIVEN = [key for key in ("rank", "ranks", "tuning") if key in config]
+GIVEN += list(config.get("models") or {})
+BUDGET_GIVEN = "budget" in (config.get("compare") or {})
 try:
     # changed in place, so that scripts see the defaults as well
     config.update(checked(config, load_schema()))
@@ -66,6 +70,15 @@ TUNED_BY = list(dict.fromkeys([*PUBLISHED_METRICS, CRITERION]))
 TESTED_BY = list(dict.fromkeys([*config["metrics"], *TUNED_BY]))
 # Models that `snakemake compare` shows. Unless the configuration names some, Table 1 shows them, too.
 SOME_COMPARED = config["compare"]["models"]
+# Datasets whose models, grids and ranks a budget chooses: by default the user's own tables.
+OWN_FORMATS = ("csv", "tsv", "parquet", "adjacency")
+BUDGETED = [
+    name
+    for name in FROM_FILES
+    if config["compare"]["budget"] is not None
+    and (BUDGET_GIVEN or DATASETS[name]["source"]["format"] in OWN_FORMATS)
+]
+ONLY_SOME = bool(SOME_COMPARED or BUDGETED)
 # Names of the figures and tables about the datasets, which `snakemake compare` makes.
 COMPARED = [
     "dataset_long_tails",
@@ -77,7 +90,7 @@ COMPARED = [
         for name, row in rows.items()
         if isinstance(row, Table)
         and row.of_datasets
-        and not (SOME_COMPARED and (paper, name) == ("steck2020", "table1"))
+        and not (ONLY_SOME and (paper, name) == ("steck2020", "table1"))
     ),
 ]
 # Files made by the target of each paper, those that only `make deep` makes, and those that only a
@@ -215,7 +228,9 @@ def layout(wildcards):
 
 def needed_by_model(wildcards, file):
     """X'X or its spectrum, if the model is fitted from it; an empty list for a fit from X alone."""
-    return file if CATALOGUE[wildcards.model].gram else []
+    entry, choice = CATALOGUE[wildcards.model], CHOICES.get(wildcards.dataset)
+    from_users = entry.full_rank and choice is not None and choice["dual"]
+    return file if entry.gram and not from_users else []
 
 
 def fitting_gram(wildcards):
@@ -279,38 +294,36 @@ def gram_shards(wildcards):
     return collect(GRAM_SHARD, dataset=dataset, shard=parts, shards=shards)
 
 
-def model_options(model):
-    """Configured options of a model: its grid and its solver's; empty if there are none."""
-    return config["models"].get(model, {})
-
-
 def deep_options(model):
     """Configured options of a deep model, and its number of threads."""
-    return model_options(model) | {"threads": DEEP_THREADS}
+    return config["models"].get(model, {}) | {"threads": DEEP_THREADS}
 
 
-def points_per_job(model):
+def points_per_job(dataset, model):
     """Points of a grid in one tuning job; one for deep models, each with its own checkpoint.
 
     A search takes all points, as each fit decides which point is next.
     """
     if model in DEEP:
         return 1
-    if config["tuning"] == "search":
-        return max(1, len(grid(model_options(model))))
+    how = tuned(dataset, model)
+    if how["tuning"] == "search":
+        return max(1, len(grid(how["options"])))
     return config["points_per_job"]
 
 
-def points_of(model, chunk):
+def points_of(wildcards):
     """Range of the grid's points that a tuning job takes."""
-    n_points = len(grid(model_options(model)))
-    return chunks(n_points, points_per_job(model))[chunk]
+    dataset, model = wildcards.dataset, wildcards.model
+    n_points = len(grid(tuned(dataset, model)["options"]))
+    return chunks(n_points, points_per_job(dataset, model))[int(wildcards.chunk)]
 
 
 def tuning_chunks(wildcards):
     """Results of the tuning jobs of a model; none if its grid has a single point."""
-    n_points = len(grid(model_options(wildcards.model)))
-    n_chunks = len(chunks(n_points, points_per_job(wildcards.model)))
+    dataset, model = wildcards.dataset, wildcards.model
+    n_points = len(grid(tuned(dataset, model)["options"]))
+    n_chunks = len(chunks(n_points, points_per_job(dataset, model)))
     jobs = range(n_chunks if n_points > 1 else 0)
     return collect(TUNING, **wildcards, chunk=jobs)
 

@@ -1,5 +1,13 @@
 # The tables of models on the user's datasets, which `snakemake compare` makes.
-COMPARED_MODELS = SOME_COMPARED or FITTED
+COMPARED_MODELS = sorted(
+    {model for name in DATASETS for model in compared_models(name)}
+)
+# Tables of the models that are done, while slower ones are still being tuned.
+SO_FAR = [
+    SO_FAR_TABLE.format(dataset=dataset, stage=stage)
+    for dataset, choice in CHOICES.items()
+    for stage in range(len(choice["stages"]))
+]
 
 
 rule compare_table:
@@ -7,7 +15,7 @@ rule compare_table:
         metrics=[
             METRICS.format(dataset=dataset, model=model)
             for dataset in DATASETS
-            for model in COMPARED_MODELS
+            for model in compared_models(dataset)
         ],
         splits=collect(SPLIT, dataset=DATASETS),
     output:
@@ -51,3 +59,43 @@ use rule compare_table as compare_groups_table with:
             "rank": config["rank"],
             "shown": config["metrics"],
         },
+
+
+rule compare_so_far:
+    input:
+        metrics=lambda wildcards: collect(
+            METRICS,
+            dataset=wildcards.dataset,
+            model=CHOICES[wildcards.dataset]["stages"][int(wildcards.stage)],
+        ),
+        split=SPLIT,
+    output:
+        SO_FAR_TABLE,
+    log:
+        "<logs>/compare_so_far/{dataset}.{stage}.log",
+    benchmark:
+        "<benchmarks>/compare_so_far/{dataset}.{stage}.tsv"
+    wildcard_constraints:
+        stage=r"\d+",
+    priority: 1000
+    localrule: True
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        **LIGHT,
+    params:
+        code=code("compare_so_far.py"),
+        lineage=lambda wildcards: [
+            lineage("fit", dataset=wildcards.dataset, model=model)
+            for model in CHOICES[wildcards.dataset]["stages"][int(wildcards.stage)]
+        ],
+        rank=config["rank"],
+        shown=CRITERION,
+        left=lambda wildcards: [
+            model
+            for model in compared_models(wildcards.dataset)
+            if model not in CHOICES[wildcards.dataset]["stages"][int(wildcards.stage)]
+        ],
+    script:
+        "../scripts/compare_so_far.py"

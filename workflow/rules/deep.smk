@@ -24,7 +24,7 @@ rule tune_deep:
         lineage=led_to("tune_deep"),
         seed=config["seed"],
         options=lambda wildcards: deep_options(wildcards.model),
-        points=lambda wildcards: list(points_of(wildcards.model, int(wildcards.chunk))),
+        points=lambda wildcards: list(points_of(wildcards)),
         metrics=TUNED_BY,
         criterion=CRITERION,
         part=tuning_part,

@@ -69,7 +69,7 @@ TITLES = {
     name: (entry.title, entry.low_rank, entry.torch)
     for name, entry in CATALOGUE.items()
 }
-SEED, RANKS = config["seed"], (config["rank"], *config["ranks"])
+SEED = config["seed"]
 
 # Stages by name: the stages before each, or a function of the wildcards for them, and a function of the wildcards that returns what else
 # decides its output, code included.
@@ -91,14 +91,21 @@ STAGES = {
         lambda dataset, **_: (code("split.py"), DATASETS[dataset]["protocol"]),
     ),
     "gram": (["split"], lambda **_: code("gram.py")),
-    "spectrum": (["gram"], lambda **_: (code("spectrum.py"), RANKS, SEED)),
+    "spectrum": (
+        ["gram"],
+        lambda dataset, **_: (
+            code("spectrum.py"),
+            (config["rank"], *ranks_of_dataset(dataset)),
+            SEED,
+        ),
+    ),
     "tune": (
         lambda model, **_: ["spectrum" if CATALOGUE[model].gram else "split"],
-        lambda model, **_: (
+        lambda dataset, model, **_: (
             code_of_model("tune.py", model),
-            model_options(model),
+            sorted(tuned(dataset, model).items()),
             TUNED_BY,
-            (config["tuning"], CRITERION, config["rank"]),
+            CRITERION,
         ),
     ),
     "fit": (

@@ -98,7 +98,7 @@ rule spectrum:
         disk_mb=matrix_mb,
     params:
         lineage=led_to("spectrum"),
-        ranks=config["ranks"],
+        ranks=lambda wildcards: ranks_of_dataset(wildcards.dataset),
         rank=config["rank"],
         seed=config["seed"],
         part="train",
@@ -118,7 +118,7 @@ use rule spectrum as spectrum_of_tuning with:
         "<benchmarks>/spectrum_of_tuning/{dataset}.tsv"
     params:
         lineage=led_to("spectrum"),
-        ranks=config["ranks"],
+        ranks=lambda wildcards: ranks_of_dataset(wildcards.dataset),
         rank=config["rank"],
         seed=config["seed"],
         part="validation/fold_in",
@@ -137,7 +137,7 @@ rule tune:
         "<benchmarks>/tune/{dataset}/{model}/{chunk}.tsv"
     wildcard_constraints:
         chunk=r"\d+",
-    priority: FIRST
+    priority: turn
     group:
         on_cluster("tuning", of=is_small)
     conda:
@@ -146,20 +146,18 @@ rule tune:
     resources:
         mem_mb=fit_mb,
         runtime=lambda wildcards, input, attempt: attempt
-        * fit_minutes(
-            wildcards, input, len(points_of(wildcards.model, int(wildcards.chunk)))
-        ),
+        * fit_minutes(wildcards, input, len(points_of(wildcards))),
         disk_mb=10,
     params:
         lineage=led_to("tune"),
         seed=config["seed"],
-        rank=config["rank"],
-        ranks=config["ranks"],
-        options=lambda wildcards: model_options(wildcards.model),
-        points=lambda wildcards: list(points_of(wildcards.model, int(wildcards.chunk))),
+        rank=how("rank"),
+        ranks=how("ranks"),
+        options=how("options"),
+        points=lambda wildcards: list(points_of(wildcards)),
         metrics=TUNED_BY,
         criterion=CRITERION,
-        tuning=config["tuning"],
+        tuning=how("tuning"),
         part=tuning_part,
     script:
         "../scripts/tune.py"
@@ -178,7 +176,7 @@ rule fit:
         "<logs>/fit/{dataset}/{model}.log",
     benchmark:
         "<benchmarks>/fit/{dataset}/{model}.tsv"
-    priority: FIRST
+    priority: turn
     group:
         on_cluster("fitting", of=is_small)
     conda:
@@ -192,11 +190,11 @@ rule fit:
     params:
         lineage=led_to("fit"),
         seed=config["seed"],
-        rank=config["rank"],
-        ranks=config["ranks"],
-        options=lambda wildcards: model_options(wildcards.model),
+        rank=how("rank"),
+        ranks=how("ranks"),
+        options=how("options"),
         metrics=TESTED_BY,
         criterion=CRITERION,
-        tuning=config["tuning"],
+        tuning=how("tuning"),
     script:
         "../scripts/fit.py"

@@ -112,10 +112,10 @@ def items_of(split):
     return size_of(split).items
 
 
-def ranks_of_fits(size):
+def ranks_of_fits(size, rank, ranks):
     """Ranks of the low-rank models on data of a given size."""
     most = min(size.items, size.users)
-    ranks = {config["rank"], *config["ranks"]}
+    ranks = {rank, *ranks}
     return sorted(rank for rank in ranks if rank < most) or [1]
 
 
@@ -137,12 +137,13 @@ def gram_mb(wildcards, input, attempt):
 def fit_mb(wildcards, input, attempt):
     """Megabytes for a fit and its evaluation, as the fit itself requires them."""
     size, entry = size_of(input.split), CATALOGUE[wildcards.model]
-    ranks = ranks_of_fits(size)
+    how = tuned(wildcards.dataset, wildcards.model)
+    ranks = ranks_of_fits(size, how["rank"], how["ranks"])
     if not entry.torch:
         size = replace(size, eigenpairs=ranks[-1])
     if entry.one_rank:
-        ranks = [rank_of_table(config["rank"], ranks)]
-    needed = entry.needed_bytes(size, ranks, **model_options(wildcards.model))
+        ranks = [rank_of_table(how["rank"], ranks)]
+    needed = entry.needed_bytes(size, ranks, **how["options"])
     return job_mb(size, needed, attempt, entry.torch)
 
 
@@ -160,9 +161,8 @@ def attribution_mb(wildcards, input, attempt):
 def spectrum_mb(wildcards, input, attempt):
     """Megabytes for X'X and its eigenvectors."""
     size = size_of(input.split)
-    needed = matrix_bytes(size.items) + spectrum_bytes(
-        size.items, ranks_of_fits(size)[-1]
-    )
+    ranks = ranks_of_fits(size, config["rank"], ranks_of_dataset(wildcards.dataset))
+    needed = matrix_bytes(size.items) + spectrum_bytes(size.items, ranks[-1])
     return job_mb(size, MARGIN * needed, attempt)
 
 

@@ -39,6 +39,7 @@ CATALOGUE: Mapping[str, Entry] = {
         "closed_form:fit_popularity",
         "Items ranked by their number of training users.",
         memory=memory.popularity,
+        gram=False,
     ),
     "weight_decay": Entry(
         "weight decay",
@@ -89,6 +90,7 @@ CATALOGUE: Mapping[str, Entry] = {
         ranks=Ranks.EACH,
         one_rank=True,
         memory=memory.sampled,
+        gram=False,
     ),
     "edlae": Entry(
         "EDLAE",
@@ -178,6 +180,7 @@ CATALOGUE: Mapping[str, Entry] = {
             ),
         },
         memory=memory.wmf,
+        gram=False,
     ),
     "cdae": Entry(
         "CDAE",

@@ -58,6 +58,11 @@ class Entry:
         return self.ranks is not Ranks.NONE
 
     @property
+    def full_rank(self) -> bool:
+        """Whether it is a dense matrix in closed form, which needs no X'X where users are few."""
+        return self.memory is full_rank
+
+    @property
     def module(self) -> Path:
         """The file of the function that fits it."""
         assert isinstance(self.function, str)

@@ -5,14 +5,15 @@ import numpy as np
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.linalg.packed import PackedGram
 from lindrop.models.base import Fit, FullRank, Training, dropout_penalty
+from lindrop.models.dual import DualInverse, dual
 from lindrop.models.precision import inverted
 
 
 def fit_dlae(data: Training, p: float, ridge: float) -> Fit:
     """Fit the full-rank DLAE, denoising without emphasis: B = I - C Λ̃ (Steck 2020, Eq. 5)."""
     penalty = dropout_penalty(data.gram_diagonal, p, ridge)
-    gram = inverted(data, penalty)
-    return _model(gram, penalty, 1.0 - penalty * gram.inverse_diagonal)
+    inverse = _inverse(data, penalty)
+    return _model(inverse, penalty, 1.0 - penalty * inverse.inverse_diagonal)
 
 
 def fit_edlae(data: Training, p: float, ridge: float) -> Fit:
@@ -20,8 +21,8 @@ def fit_edlae(data: Training, p: float, ridge: float) -> Fit:
 
     B = I - C dMat(1 ⊘ diag C) (Steck 2020, Eq. 8 and 9).
     """
-    gram = inverted(data, dropout_penalty(data.gram_diagonal, p, ridge))
-    return _model(gram, 1.0 / gram.inverse_diagonal, np.zeros(len(gram)))
+    inverse = _inverse(data, dropout_penalty(data.gram_diagonal, p, ridge))
+    return _model(inverse, 1.0 / inverse.inverse_diagonal, np.zeros(len(inverse)))
 
 
 def fit_emphasised(data: Training, p: float, ridge: float, a: float, b: float) -> Fit:
@@ -31,11 +32,11 @@ def fit_emphasised(data: Training, p: float, ridge: float, a: float, b: float) -
     is (ap + bq) (1 - Λ̃ diag C) / (b + (a-b) Λ̃ diag C), with q = 1 - p.
     """
     penalty = dropout_penalty(data.gram_diagonal, p, ridge)
-    gram = inverted(data, penalty)
-    shrunk = penalty * gram.inverse_diagonal
+    inverse = _inverse(data, penalty)
+    shrunk = penalty * inverse.inverse_diagonal
     denominator = b + (a - b) * shrunk
     diagonal = (a * p + b * (1.0 - p)) * (1.0 - shrunk) / denominator
-    return _model(gram, a * penalty / denominator, diagonal)
+    return _model(inverse, a * penalty / denominator, diagonal)
 
 
 def emphasised_matrix(gram: Matrix, p: float, ridge: float, a: float, b: float) -> Matrix:
@@ -49,9 +50,17 @@ def emphasised_matrix(gram: Matrix, p: float, ridge: float, a: float, b: float) 
     return matrix
 
 
-def _model(gram: PackedGram, scale: Vector, diagonal: Vector) -> Fit:
+def _inverse(data: Training, penalty: Vector) -> PackedGram | DualInverse:
+    """C = (X'X + dMat(penalty))⁻¹, from users × users where that is cheaper."""
+    return dual(data, penalty) or inverted(data, penalty)
+
+
+def _model(inverse: PackedGram | DualInverse, scale: Vector, diagonal: Vector) -> Fit:
     """Fit with B = -C dMat(scale) off the diagonal and `diagonal` on it; C is overwritten."""
-    matrix = gram.take_inverse()
-    matrix *= -scale.astype(matrix.dtype)
+    if isinstance(inverse, DualInverse):
+        matrix = inverse.scaled(scale)
+    else:
+        matrix = inverse.take_inverse()
+        matrix *= -scale.astype(matrix.dtype)
     np.fill_diagonal(matrix, diagonal)
     return Fit(FullRank(matrix))

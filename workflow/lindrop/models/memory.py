@@ -24,6 +24,7 @@ DEPTH = 100  # ranks that the metrics look at
 PIVOTS = 320  # columns of each of the two buffers of an inversion (lindrop.linalg.inverse)
 DENSE = 2000  # items up to which a spectrum is that of the whole matrix (lindrop.linalg.spectrum)
 KRYLOV = 128  # vectors that a Krylov step adds
+SPARSE = 16  # multiplications of a dense product in the time of one of a sparse product
 FILLED = 0.02  # share of the entries of SLIM's matrix that are not zero
 
 
@@ -127,8 +128,32 @@ def kept_bytes(items: int, rank: int, evaluation: float) -> float:
 
 def full_rank(size: Size, ranks: Sequence[int], options: Options) -> float:
     """Peak bytes of a full-rank model: X'X, which becomes B, and the buffers of the inversion."""
-    beside = max(inverse_bytes(size.items), evaluation_bytes(size))
+    if dual_pays(size.users, size.items, size.entries):
+        beside = max(dual_bytes(size), evaluation_bytes(size))
+    else:
+        beside = max(inverse_bytes(size.items), evaluation_bytes(size))
     return matrix_bytes(size.items) + beside
+
+
+def dual_pays(users: int, items: int, entries: int) -> bool:
+    """Whether an inverse of users × users in float64 is cheaper than one of items × items.
+
+    It is followed by products with X, whose multiplications take several times longer each.
+    """
+    operations = 2.0 * users**3 + SPARSE * float(entries) * (items + 2 * users)
+    return 2 * users <= items and operations < float(items) ** 3
+
+
+def dual_columns(items: int) -> int:
+    """Columns of C that are made at a time from an inverse of users × users."""
+    return max(64, min(1024, items // 16))
+
+
+def dual_bytes(size: Size) -> float:
+    """Peak bytes beside B of the inverse of users × users: K, X thrice, and a block of columns."""
+    users, block = float(size.users), dual_columns(size.items)
+    inner = 8 * users * (users + 2 * min(PIVOTS, users))
+    return inner + 40.0 * size.entries + block * (20 * users + FLOAT * size.items)
 
 
 def popularity(size: Size, ranks: Sequence[int], options: Options) -> float:

@@ -1,0 +1,172 @@
+"""Operations of each kind of job, whose time is this work divided by a measured rate.
+
+A work is a count of multiplications up to a factor that the rates absorb: it says how the time
+grows with the data, `rates.csv` how fast it is done. `python benchmarks/plan.py rates` measures the
+rates.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lindrop.models.catalogue import CATALOGUE
+from lindrop.models.memory import DENSE, FILLED, KRYLOV, SPARSE, dual_pays, sampled_batch
+from lindrop.planning.sizes import DataSize
+
+Options = Mapping[str, Any]
+Work = Callable[[DataSize, Sequence[int], Options], float]
+
+PASSES = 12  # products of a Krylov space with X'X until its eigenpairs have converged
+EPOCHS = 30  # of sampled dropout until it rests
+
+
+def inverse(size: DataSize) -> float:
+    """One inverse of items × items, and the passes over the matrix beside it."""
+    return float(size.items) ** 3 + 60.0 * size.items**2
+
+
+def is_dual(size: DataSize) -> bool:
+    """Whether full-rank models are fitted by an inverse of users × users."""
+    return dual_pays(size.train_users, size.items, size.entries)
+
+
+def spectrum(size: DataSize, rank: int) -> float:
+    """The `rank` largest eigenpairs of an items × items matrix."""
+    items = float(size.items)
+    if items <= DENSE or 3 * rank >= items:
+        return 8 * items**3
+    return 2 * PASSES * items**2 * (rank + KRYLOV)
+
+
+def iterations(rank: int, options: Options, constrained: bool) -> float:
+    """Iterations of ADMM until it rests: Eq. 11 takes hundreds at small ranks, Eq. 10 few."""
+    usual = max(48.0, 2700.0 / rank) if constrained else min(44.0, 10 + 0.3 * rank)
+    return min(usual, float(options.get("iterations", 100)))
+
+
+def admm(constrained: bool) -> Work:
+    """Work of the low-rank solvers of Eq. 10 and of Eq. 11 (`constrained`)."""
+
+    def work(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+        steps = sum(
+            iterations(rank, options, constrained)
+            * (4.0 * size.items**2 * rank + 9.0 * size.items * rank**2)
+            for rank in ranks
+        )
+        return inverse(size) + steps
+
+    return work
+
+
+def closed_form(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """A closed form from a spectrum that is there already."""
+    return 1e5 + float(size.items) * max(ranks)
+
+
+def dropout_l2(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """An inverse, and a spectrum computed from it."""
+    return inverse(size) + spectrum(size, max(ranks))
+
+
+def full_rank(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """One inverse of items × items, or one of users × users and products with X."""
+    if not is_dual(size):
+        return inverse(size)
+    users = float(size.train_users)
+    products = float(size.entries) * (size.items + 2 * users)
+    return 2 * users**3 + SPARSE * products + 60.0 * size.items**2
+
+
+def popularity(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """Counting the interactions."""
+    return float(size.entries)
+
+
+def sampled(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """Passes over the users, each with a system of rank × rank per item and batch."""
+    rank = float(max(ranks))
+    users = max(size.train_users, 1)
+    batches = users / sampled_batch(users, size.items)
+    epochs = float(min(EPOCHS, options.get("epochs", EPOCHS)))
+    return epochs * (6 * size.entries * rank + 4 * batches * size.items * rank**2)
+
+
+def slim(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """Coordinate descent on the columns, whose gradients are checked with all of X'X."""
+    return 20.0 * float(size.items) ** 2
+
+
+def wmf(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """Sweeps of three conjugate gradient steps for every user and item."""
+    factors, sweeps = _largest(options, "factors", 32), _largest(options, "sweeps", 5)
+    per_sweep = 4 * size.entries * factors + (size.train_users + size.items) * factors**2
+    return sweeps * 4 * per_sweep
+
+
+def pattern(size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """Choosing neighbours from pairs of items, and one small system per item."""
+    k = min(_largest(options, "neighbours", 100), max(size.items - 1, 1))
+    return 2 * size.pairs + size.items * (k**3 / 3 + 40 * k**2)
+
+
+def _largest(options: Options, name: str, default: float) -> float:
+    value = options.get(name, default)
+    return float(max(value)) if isinstance(value, Sequence) else float(value)
+
+
+FITS: Mapping[str, Work] = {
+    "popularity": popularity,
+    "weight_decay": closed_form,
+    "product_l2": closed_form,
+    "dropout_l2": dropout_l2,
+    "sampled_dropout": sampled,
+    "edlae": admm(False),
+    "slim": slim,
+    "wmf": wmf,
+    "zero_diagonal_l2": admm(True),
+    "zero_diagonal": admm(True),
+    "full_l2": full_rank,
+    "full_dlae": full_rank,
+    "ease": full_rank,
+    "full_edlae": full_rank,
+    "sparse_edlae": pattern,
+    "sparse_ease": pattern,
+}
+
+
+def model_bytes(model: str, size: DataSize, rank: int, options: Options) -> float:
+    """Bytes of a model's file: a matrix, two factors, or as many weights as are not zero."""
+    entry, items = CATALOGUE[model], float(size.items)
+    if entry.full_rank:
+        return 4 * items**2
+    if entry.low_rank:
+        return 8 * items * rank
+    weights = {"slim": FILLED * items**2, "popularity": items}
+    weights["wmf"] = items * _largest(options, "factors", 32) / 2
+    weights |= dict.fromkeys(
+        ("sparse_edlae", "sparse_ease"), items * min(_largest(options, "neighbours", 100), items)
+    )
+    return 8 * weights[model]
+
+
+def gram(size: DataSize) -> float:
+    """Counting X'X: every pair of items of every user, and the matrix itself."""
+    return size.pairs + 10.0 * size.items**2
+
+
+def evaluation(model: str, size: DataSize, ranks: Sequence[int], options: Options) -> float:
+    """Scoring and ranking the items for every evaluated user, once for each rank.
+
+    A model with few weights per item lists the best items without the scores of all.
+    """
+    users, items = float(size.tested), float(size.items)
+    if CATALOGUE[model].low_rank:
+        return sum(users * items * (12 + 0.5 * rank) for rank in ranks)
+    if CATALOGUE[model].full_rank:
+        return users * items * (12 + size.per_user)
+    if model == "wmf":
+        factors = _largest(options, "factors", 32)
+        return users * (items * (12 + 0.5 * factors) + size.per_user * factors**2)
+    if model == "popularity":
+        return users * items * 12
+    listed = size.per_user * min(_largest(options, "neighbours", 100), items)
+    return users * (12 * min(items, 4 * listed) + 8 * listed)
