@@ -196,6 +196,15 @@ def test_shares_come_back_with_the_model(tmp_path):
         ({"a": [1.5]}, "ids are texts or integers, not 1.5"),
         ([True], "ids are texts or integers, not True"),
         (sp.csr_array(np.full((1, 40), np.nan)), "NaN or infinite"),
+        (-np.eye(40), "negative entries"),
+        ({"a": "film 3 ü"}, "items of 'a': a list of ids is needed, not 'film 3 ü'"),
+        ({"a": None}, "items of 'a': a list of ids is needed, not None"),
+        ({"a": pd.DataFrame({"item": ["b"]})}, "items of 'a': a list of ids is needed, not Data"),
+        ({1: ["a"], "1": ["b"]}, "users: '1' is there as a text and as a number"),
+        ({"user": ["a"], "item": ["b"]}, "make a DataFrame of a mapping of columns"),
+        (["\ud800"], "not valid Unicode text"),
+        (pd.DataFrame([["a", "b", "c"]], columns=["user", "item", "item"]), "2 columns have the"),
+        (pd.DataFrame({"user": ["a", "b"], "item": ["b", 3]}), "all texts or all integers"),
     ],
 )
 def test_what_is_no_interactions_is_refused_in_one_line(given, message):
@@ -205,7 +214,42 @@ def test_what_is_no_interactions_is_refused_in_one_line(given, message):
 
 
 def test_numbers_of_recommendations_and_lists_of_items_are_checked():
-    with pytest.raises(UserError, match="k is 0"):
-        lindrop.recommend(EASE, HISTORIES, k=0)
+    for k in (0, 2.5, True, "5", None, float("nan")):
+        with pytest.raises(UserError, match=r"k is .*; it must be a whole number"):
+            lindrop.recommend(EASE, HISTORIES, k=k)
+        with pytest.raises(UserError, match=r"k is .*; it must be a whole number"):
+            lindrop.similar(EASE, ITEMS[0], k=k)
     with pytest.raises(UserError, match="allow: the model does not know the item 'a book'"):
         lindrop.recommend(EASE, HISTORIES, allow=["a book"])
+
+
+@pytest.mark.parametrize("name", ["users", "allow", "block"])
+@pytest.mark.parametrize("given", ["ab", b"ab", "", 5, pd.DataFrame({"item": ["b"]})])
+def test_a_text_or_a_table_is_no_list_of_ids(name, given):
+    """Else its characters, or the names of its columns, would be the ids."""
+    with pytest.raises(UserError, match=f"{name}: a list of ids is needed"):
+        lindrop.recommend(EASE, HISTORIES, **{name: given})
+    with pytest.raises(UserError, match="history: a list of ids is needed"):
+        lindrop.because(EASE, given, ITEMS[0])
+
+
+@pytest.mark.parametrize("columns", ["ui", ("user",), ("user", "user"), ("user", "item", "time")])
+def test_two_columns_are_named(columns):
+    table = pd.DataFrame({"user": ["a"], "item": [ITEMS[0]], "time": [1]})
+    with pytest.raises(UserError, match="columns: the names of two columns"):
+        lindrop.recommend(EASE, table, columns=columns)
+
+
+def test_other_columns_and_an_index_of_users_change_nothing():
+    user = [user for user, items in HISTORIES.items() for _ in items]
+    table = pd.DataFrame(
+        {"user": user, "item": [item for own in HISTORIES.values() for item in own]}
+    )
+    expected = lindrop.recommend(EASE, table)
+    for same in (table.assign(note=object()), table.set_index("user")):
+        pd.testing.assert_frame_equal(lindrop.recommend(EASE, same), expected)
+
+
+def test_more_recommendations_than_items_take_no_more_memory():
+    all_of_them = lindrop.recommend(EASE, HISTORIES, k=len(ITEMS))
+    pd.testing.assert_frame_equal(lindrop.recommend(EASE, HISTORIES, k=10**20), all_of_them)

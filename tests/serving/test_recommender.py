@@ -91,6 +91,47 @@ def test_it_says_that_it_is_not_fitted_and_that_there_is_nothing_to_fit():
         lindrop.Recommender("eese").fit(X)
 
 
+def test_a_fit_that_fails_leaves_the_earlier_one():
+    fitted = lindrop.Recommender(ridge=10.0).fit(table())
+    before = fitted.recommend()
+    for parameters, interactions in [
+        ({}, {"a": []}),
+        ({"ridge": -1.0}, table().replace({"item": {0: 99}})),
+    ]:
+        with pytest.raises(UserError):
+            fitted.set_params(**parameters).fit(interactions)
+        pd.testing.assert_frame_equal(fitted.recommend(), before)
+
+
+def test_pairs_of_ids_are_no_matrix():
+    with pytest.raises(UserError, match="looks like pairs of ids"):
+        lindrop.Recommender(ridge=1.0).fit(table().to_numpy())
+
+
+@pytest.mark.parametrize("seed", [-1, 2.5, None, "a", True])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(UserError, match=r"the seed is .*; it must be a whole number, at least 0"):
+        lindrop.Recommender(seed=seed, ridge=1.0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters", "message"),
+    [
+        ("ease", {"lamda": 3}, "no parameter 'lamda'; its parameters: ridge"),
+        ("ease", {}, "the parameter ridge is missing"),
+        ("ease", {"ridge": True}, "ridge is True, but must be a finite number"),
+        ("ease", {"ridge": 3, "p": 0.5}, "p is 0 in this model"),
+        ("edlae", {"rank": [2], "p": 0.3, "ridge": 1}, "edlae needs a rank from 1 to"),
+        ("edlae", {"rank": 2.5, "p": 0.3, "ridge": 1}, "edlae needs a rank from 1 to"),
+        ("sparse_ease", {"neighbours": "3", "ridge": 1}, "neighbours is '3', but must be a whole"),
+        (["ease"], {}, "no model"),
+    ],
+)
+def test_parameters_are_checked_before_the_fit(model, parameters, message):
+    with pytest.raises(UserError, match=message):
+        lindrop.Recommender(model, **parameters).fit(X)
+
+
 def test_importing_lindrop_imports_no_library():
     code = "import sys, lindrop; print(sorted({'numpy', 'pandas', 'numba'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -186,6 +187,10 @@ class Training:
     checkpoint: Path | None = None  # file from which an interrupted training of them resumes
     metrics: Sequence[str] = DEFAULT  # by which models are judged
     criterion: str = CRITERION  # the one of them by which parameters and epochs are chosen
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
+            raise UserError(f"the seed is {self.seed!r}; it must be a whole number, at least 0")
 
     @classmethod
     def of(

@@ -7,6 +7,7 @@ the configuration accepts under `models` (lindrop.configuration.schema).
 """
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from lindrop.base.blas_kernels import LARGEST_FACTORED
@@ -344,19 +345,17 @@ def fit(name: str, data: "Training", rank: int | None = None, **parameters: Any)
     λ may also be named `lambda`, as it is in the configuration and in the parameters of a saved
     model: `fit(saved.name, data, **saved.parameters)`.
     """
-    if name not in CATALOGUE:
+    if not isinstance(name, str) or name not in CATALOGUE:
         raise UserError(f"no model {name!r}; the models are {', '.join(CATALOGUE)}")
     if "lambda" in parameters:
         if "ridge" in parameters:
             raise UserError(f"{name}: ridge and lambda are the same parameter; give one of them")
         parameters = {"ridge" if key == "lambda" else key: parameters[key] for key in parameters}
     entry = CATALOGUE[name]
-    if entry.low_rank and not (rank is not None and 0 < rank < data.items):
+    if entry.low_rank and not (isinstance(rank, Integral) and 0 < rank < data.items):
         raise UserError(f"{name} needs a rank from 1 to {data.items - 1}, not {rank}")
     ranks = [rank if entry.low_rank and rank else data.items]
+    entry.require_parameters(parameters)
     entry.require_memory(Size.of(data), ranks, **parameters)
-    try:
-        ((_, result),) = entry.fits(data, ranks, **parameters)
-    except TypeError as error:  # a parameter that is missing or not its own
-        raise UserError(f"{name}: {error}") from error
+    ((_, result),) = entry.fits(data, ranks, **parameters)
     return result

@@ -1,6 +1,7 @@
 """What the catalogue says of a model, and how the model is fitted from it."""
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -84,7 +85,7 @@ class Entry:
 
     def fits(self, data: "Training", ranks: Sequence[int], **parameters: Any) -> "Fits":
         """Fit the model at every rank; one without a rank is yielded with the number of items."""
-        self._refuse(parameters)
+        self.require_parameters(parameters)
         if self.low_rank and max(ranks) > LARGEST_FACTORED:
             raise UserError(
                 f"{self.title}: rank {max(ranks):,} is above {LARGEST_FACTORED:,}, beyond which "
@@ -100,17 +101,27 @@ class Entry:
         else:
             yield data.items, fit(data, **parameters)
 
-    def _refuse(self, parameters: Mapping[str, Any]) -> None:
-        """Raise UserError for a value outside the bounds of its option, or for a fixed parameter.
+    def require_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Raise UserError unless these are the function's parameters, within their bounds.
 
-        A solver given such a value might return a model as if nothing were wrong.
+        A solver given another value might return a model as if nothing were wrong.
         """
+        own = list(inspect.signature(self.resolved()).parameters.values())[1 + self.low_rank :]
+        needed = {each.name: each.default is each.empty for each in own}
+        open_ = [name for name in needed if name not in self.fixed]
         for name, value in parameters.items():
             if name in self.fixed:
                 raise UserError(f"{self.title}: {name} is {self.fixed[name]:g} in this model")
+            if name not in needed:
+                raise UserError(
+                    f"{self.title}: no parameter {name!r}; its parameters: {', '.join(open_)}"
+                )
             option = self.options.get("lambda" if name == "ridge" else name)
             if option and (problem := option.problem(value)):
                 raise UserError(f"{self.title}: {name} is {value!r}, but {problem}")
+        for name in open_:
+            if needed[name] and name not in parameters:
+                raise UserError(f"{self.title}: the parameter {name} is missing")
 
     def require_memory(self, size: Size, ranks: Sequence[int], **options: Any) -> None:
         """Refuse a fit that cannot fit in memory, before it starts, with the bytes it needs."""

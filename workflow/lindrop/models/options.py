@@ -51,6 +51,7 @@ class Option:
         kind: Any = Real
         if (
             isinstance(value, kind)
+            and not isinstance(value, bool)
             and math.isfinite(value)
             and (not whole or float(value).is_integer())
             and (least is None or value >= least)

@@ -5,13 +5,15 @@ interaction, a mapping from users to their items, a list of the items of one use
 users × items whose columns are in the order of the model's items. Ids are compared as text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
@@ -40,7 +42,7 @@ class Histories:
 def read_histories(
     given: Any,
     items: Ids,
-    users: Sequence[Any] | None = None,
+    users: Iterable[Any] | None = None,
     columns: tuple[str, str] = ("user", "item"),
 ) -> Histories:
     """Histories over the items of a model, of all users given or of the `users` named, in order.
@@ -57,7 +59,7 @@ def read_histories(
             users = list(given)
         elif users is None and isinstance(given, Sequence):
             users = [ONLY_USER]
-    return found if users is None else chosen(found, _listed(users, "users"))
+    return found if users is None else chosen(found, listed(users, "users"))
 
 
 def read_ids(path: str | Path) -> pa.Array:
@@ -83,7 +85,7 @@ def item_ids(given: Any, columns: tuple[str, str]) -> Ids:
 
 def positions(ids: Any, items: Ids, what: str) -> npt.NDArray[np.int64]:
     """Columns of these items; UserError if the model does not know one, which `what` names."""
-    texts = _listed(list(ids), what)
+    texts = listed(ids, what)
     found = pc.index_in(texts, as_strings(items))
     if found.null_count:
         first = texts.filter(pc.is_null(found))[0].as_py()
@@ -97,34 +99,89 @@ def _pairs(given: Any, columns: tuple[str, str]) -> tuple[pa.Array, pa.Array]:
     if isinstance(given, str):
         raise UserError(f"interactions are a table or a list of items, not the text {given!r}")
     if isinstance(given, Mapping):
-        lists = [list(items) for items in given.values()]
-        user = np.repeat(np.arange(len(lists)), [len(items) for items in lists])
-        item = _listed([item for items in lists for item in items], "items")
-        return _listed(list(given), "users").take(pa.array(user, pa.int64())), item
+        return _pairs_of_mapping(given, columns)
     if isinstance(given, Sequence):
-        item = _listed(list(given), "items")
+        item = listed(given, "items")
         return pa.array([ONLY_USER] * len(item), pa.string()), item
-    try:
-        table = pa.table(given)
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        raise UserError(
-            f"interactions are a DataFrame, a matrix, a list of items or a mapping from users to "
-            f"items, not {type(given).__name__}"
-        ) from error
-    for name in columns:
-        if name not in table.column_names:
-            known = ", ".join(map(str, table.column_names))
-            raise UserError(f"no column {name!r}; the columns are {known}")
-    user, item = (_texts(table[name], f"column {name!r}") for name in columns)
+    if isinstance(columns, str) or len(set(columns)) != 2 or len(columns) != 2:
+        raise UserError(f"columns: the names of two columns, of users and items, not {columns!r}")
+    user, item = (
+        _texts(values, f"column {name!r}")
+        for name, values in zip(columns, _columns_of(given, columns), strict=True)
+    )
     return user, item
 
 
-def _listed(ids: Sequence[Any], what: str) -> pa.Array:
-    """Ids of a list, in which texts and integers may be mixed, as texts."""
-    for each in ids:
+def _pairs_of_mapping(
+    given: Mapping[Any, Any], columns: Sequence[str]
+) -> tuple[pa.Array, pa.Array]:
+    """Users and items of a mapping from users to their items."""
+    if set(given) == set(columns):
+        raise UserError(
+            "interactions: a mapping goes from users to their items; make a DataFrame of a mapping "
+            "of columns"
+        )
+    users = listed(given, "users")
+    if users and len(users.unique()) < len(users):
+        twice = Counter(users.to_pylist()).most_common(1)[0][0]
+        raise UserError(f"users: {twice!r} is there as a text and as a number, which are one id")
+    lists = [listed(items, f"items of {user!r}") for user, items in given.items()]
+    user = np.repeat(np.arange(len(lists)), [len(items) for items in lists])
+    items = pa.concat_arrays(lists) if lists else pa.array([], pa.string())
+    return users.take(pa.array(user, pa.int64())), items
+
+
+def _columns_of(given: Any, names: Sequence[str]) -> list[pa.Array | pa.ChunkedArray]:
+    """The named columns of a table, or levels of pandas' index; other columns may hold anything."""
+    read: Callable[[str], Any]
+    if isinstance(given, pd.DataFrame):
+        levels = [name for name in given.index.names if name in names and name not in given]
+        table = given.reset_index(levels) if levels else given
+        known = list(table.columns)
+
+        def read(name: str) -> pa.Array:
+            return pa.array(table[name], from_pandas=True)
+
+    else:
+        try:
+            table = pa.table(given)
+        except (TypeError, ValueError, pa.ArrowException) as error:
+            raise UserError(
+                "interactions are a DataFrame, a matrix, a list of items or a mapping from users "
+                f"to items, not {type(given).__name__}"
+            ) from error
+        known, read = table.column_names, table.column
+    for name in names:
+        if (there := known.count(name)) != 1:
+            problem = f"{there} columns have the name" if there else "no column"
+            raise UserError(f"{problem} {name!r}; the columns are {', '.join(map(str, known))}")
+    found = []
+    for name in names:
+        try:
+            found.append(read(name))
+        except (UnicodeEncodeError, pa.ArrowException) as error:
+            raise UserError(
+                f"column {name!r}: ids are all texts or all integers ({error})"
+            ) from error
+    return found
+
+
+def listed(ids: Any, what: str) -> pa.Array:
+    """Ids of a list or another collection, in which texts and integers may be mixed, as texts.
+
+    UserError for a text, whose characters would be ids, and for a table, which lists its columns.
+    """
+    if isinstance(ids, str | bytes) or hasattr(ids, "columns") or not isinstance(ids, Iterable):
+        shown = type(ids).__name__ if hasattr(ids, "columns") else repr(ids)
+        raise UserError(f"{what}: a list of ids is needed, not {shown}")
+    found = list(ids)
+    for each in found:
         if not isinstance(each, str | int | np.integer) or isinstance(each, bool):
             raise UserError(f"{what}: ids are texts or integers, not {each!r}")
-    return pa.array([str(each) for each in ids], pa.string())
+    try:
+        return pa.array([str(each) for each in found], pa.string())
+    except UnicodeEncodeError as error:
+        raise UserError(f"{what}: {error.object!r} is not valid Unicode text") from error
 
 
 def _texts(ids: pa.Array | pa.ChunkedArray, what: str) -> pa.Array:
@@ -167,6 +224,8 @@ def _of_matrix(given: Any, items: Ids) -> Histories:
             f"the interactions have {x.shape[1]:,} columns, the model has {len(items):,} items: "
             "the columns must be the model's items in their order"
         )
+    if (x.data < 0).any():
+        raise UserError("the interactions hold negative entries, which are none; remove them")
     x = sp.csr_array((np.ones(x.nnz, np.float32), x.indices, x.indptr), shape=x.shape)
     return Histories(np.arange(x.shape[0]).astype(str).astype(object), x)
 

@@ -1,6 +1,7 @@
 """Recommendations: the best items for many users, items like an item, and the reasons."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from lindrop.base.reporting import logger
 from lindrop.data.interactions import Ids, as_texts
 from lindrop.models.base import Additive
 from lindrop.ranking.evaluation import ranked
-from lindrop.serving.histories import Histories, positions, read_histories
+from lindrop.serving.histories import Histories, listed, positions, read_histories
 from lindrop.store.model import SavedModel
 
 MODEL, POPULARITY = "model", "popularity"  # values of the column `by`
@@ -56,8 +57,9 @@ def recommended(
     keep_seen: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Recommendations of `recommend`, block of users by block: memory does not grow with users."""
-    if k < 1:
-        raise UserError(f"k is {k}; it must be at least 1")
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise UserError(f"k is {k!r}; it must be a whole number, at least 1")
+    k = min(int(k), len(model.items))  # more places would only take memory
     allowed = _allowed(model.items, allow, block)
     empty = np.diff(found.x.indptr) == 0
     popular = np.array([], np.int64)
@@ -94,7 +96,8 @@ def because(model: SavedModel, history: Sequence[Any], item: Any) -> pd.DataFram
     if not isinstance(additive, Additive):
         raise UserError(f"{model.name}: its scores are no sum over the items of a history")
     (column,) = positions([item], model.items, "because")
-    known = read_histories(list(history), model.items).x.indices
+    had = listed(history, "history").to_pylist()
+    known = read_histories(had, model.items).x.indices
     parts = additive.contributions(known, int(column)).astype(np.float64)
     order = np.argsort(-parts, kind="stable")
     return pd.DataFrame({"item": as_texts(model.items[known[order]]), "score": parts[order]})

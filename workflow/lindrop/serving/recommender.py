@@ -50,16 +50,28 @@ class Recommender:
         """
         shape = getattr(interactions, "shape", None)
         is_matrix = not hasattr(interactions, "columns") and shape is not None and len(shape) == 2
+        if (
+            is_matrix
+            and shape is not None
+            and shape[1] == 2
+            and np.max(interactions, initial=0) > 1
+        ):
+            raise UserError(
+                "a matrix of two columns looks like pairs of ids: give a DataFrame with columns "
+                f"{columns[0]!r} and {columns[1]!r}, or a matrix of users × items with ones"
+            )
         items = (
             np.arange(shape[1]).astype(str).astype(object)
             if is_matrix and shape is not None
             else item_ids(interactions, columns)
         )
-        self.histories_: Histories = read_histories(interactions, items, columns=columns)
-        if self.histories_.x.nnz == 0:
+        histories = read_histories(interactions, items, columns=columns)
+        if histories.x.nnz == 0:
             raise UserError("there is no interaction to fit to")
-        data = Training.of(self.histories_.x, self.seed, keep=False)
+        data = Training.of(histories.x, self.seed, keep=False)
         found = fit(self.model, data, **self.parameters)
+        # both at the end: an estimator that was fitted before stays so if this fit fails
+        self.histories_: Histories = histories
         self.model_ = SavedModel(self.model, found, items, dict(self.parameters), "", data.shares)
         return self
 
