@@ -25,6 +25,7 @@ import pytest
 from lindrop.base.errors import UserError
 from lindrop.data import web
 from lindrop.data.fetch import Expected, fetch
+from support.fuzzing import count as count_fuzzed
 
 SEEDS, CHUNK = 480, 40
 FOUND = [1795102549210]  # a wrong length of a chunk left wrong bytes, to which others were added
@@ -578,6 +579,9 @@ def test_new_seeds_for_a_while(tmp_path, capsys):
         seed += 1
     with capsys.disabled():
         print(f"\n{dict(sorted(counts.items()))}")
+    accepted = sum(n for what, n in counts.items() if what.startswith("delivered"))
+    found = {"inputs": accepted + counts["refused"], "accepted": accepted}
+    count_fuzzed("servers", time.monotonic() - began, found | {"refused": counts["refused"]})
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -88,6 +88,30 @@ def test_entries_that_are_not_finite_are_refused_wherever_they_are(value, square
                 use()
 
 
+@pytest.mark.parametrize("value", [1e-200, 1e-50, -1e-13, 1e13, 1e50, -1e200])
+@pytest.mark.parametrize("name", ["sparse_ease", "ease"])
+def test_entries_whose_products_overflow_or_vanish_are_refused(value, name, square):
+    """By such numbers, the choice of neighbours wrote outside of its memory."""
+    x = square[0].astype(np.float64)
+    x[3, np.flatnonzero(x[3])[0]] = value
+    with pytest.raises(
+        UserError, match=r"holds the entry .*: entries must be from 1e-12 to 1e\+12"
+    ):
+        fit(name, Training.of(x), ridge=1, **{"neighbours": 5} if name == "sparse_ease" else {})
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e12])
+def test_entries_of_the_largest_and_smallest_size_are_fitted(size, square):
+    """Their products are normal numbers, so all sizes have the same neighbours and weights."""
+    x = square[0].astype(np.float64)
+    alike = [
+        fit("sparse_ease", Training.of(x * each), neighbours=5, ridge=each**2).model
+        for each in (1, size)
+    ]
+    np.testing.assert_array_equal(alike[0].indices, alike[1].indices)
+    np.testing.assert_allclose(alike[0].data, alike[1].data, rtol=1e-5)
+
+
 def test_what_is_no_matrix_of_real_numbers_is_refused(square):
     x = sp.csr_array(square[0])
     for bad in (x.astype(np.complex64), x.astype(np.longdouble), np.ones(3), np.array([["a"]])):

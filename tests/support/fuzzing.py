@@ -90,7 +90,7 @@ def fuzzed(inputs, **strategies):
             assert found["accepted"], "no input was accepted: the fuzzer compares nothing"
             assert found["refused"], "no input was refused: the fuzzer damages nothing"
             if LONG:
-                _count(body.__name__.removeprefix("test_"), time.monotonic() - start, found)
+                count(body.__name__.removeprefix("test_"), time.monotonic() - start, found)
 
         test.__name__, test.__doc__ = body.__name__, body.__doc__
         return test
@@ -98,7 +98,7 @@ def fuzzed(inputs, **strategies):
     return decorate
 
 
-def _count(name, seconds, found):
+def count(name, seconds, found):
     """Write what one fuzzer did to the table of all."""
     rows = {}
     if COUNTS.exists():

@@ -8,6 +8,9 @@ import scipy.sparse as sp
 from lindrop.base.errors import UserError
 from lindrop.linalg.kernels import canonical
 
+SIZES = 1e-12, 1e12  # of an entry: sums of products of two are then normal numbers of float32
+BLOCK = 1 << 18  # entries looked at together
+
 
 def interactions(x: Any, what: str) -> sp.csr_array:
     """X as a CSR array of real, finite numbers, sorted in rows, without duplicates and zeros.
@@ -36,7 +39,21 @@ def interactions(x: Any, what: str) -> sp.csr_array:
     if not x.data.all():
         x = x.copy()
         x.eliminate_zeros()
+    _refuse_sizes(x.data, what)
     return x
+
+
+def _refuse_sizes(entries: Any, what: str) -> None:
+    """Raise UserError for an entry outside SIZES, by which float32 would overflow or underflow."""
+    for start in range(0, len(entries), BLOCK):  # the sizes of all entries would be as large as X
+        part = entries[start : start + BLOCK]
+        size = np.abs(part.astype(np.float64, copy=False))
+        if not SIZES[0] <= size.min() <= size.max() <= SIZES[1]:
+            odd = part[np.argmax((size < SIZES[0]) | (size > SIZES[1]))]
+            raise UserError(
+                f"{what} holds the entry {odd:g}: entries must be from {SIZES[0]:g} to "
+                f"{SIZES[1]:g} in size; divide all of them by one number"
+            )
 
 
 def _wide(data: Any) -> Any:

@@ -180,7 +180,7 @@ def _count_row(users: Array, entries: Array, of: Candidates, counters: Array, fo
             counted = counters[i]
             found[n] = i
             n += counted == 0
-            counted += entries[e] * of.values[place]
+            counted = np.float32(counted + entries[e] * of.values[place])  # may be rounded to 0
             counters[i] = counted if counted != 0 else np.float32(1e-30)
     return n
 
