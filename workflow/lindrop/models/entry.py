@@ -107,12 +107,13 @@ class Entry:
         A solver given another value might return a model as if nothing were wrong.
         """
         own = list(inspect.signature(self.resolved()).parameters.values())[1 + self.low_rank :]
-        needed = {each.name: each.default is each.empty for each in own}
+        takes_any = any(each.kind is each.VAR_KEYWORD for each in own)
+        needed = {each.name: each.default is each.empty and not takes_any for each in own}
         open_ = [name for name in needed if name not in self.fixed]
         for name, value in parameters.items():
             if name in self.fixed:
                 raise UserError(f"{self.title}: {name} is {self.fixed[name]:g} in this model")
-            if name not in needed:
+            if name not in needed and not takes_any:
                 raise UserError(
                     f"{self.title}: no parameter {name!r}; its parameters: {', '.join(open_)}"
                 )
