@@ -75,7 +75,8 @@ def draw(curves: pd.DataFrame) -> Figure:
         left[0].set_ylabel(f"r = {width}: objective f")
         variances = _variances(curves[curves["width"] == width]).values()
         rise = max(map(largest_rise, variances))
-        right.set(title=f"rises up to ×{rise:.1f}", ylabel="variance of importance")
+        said = f"rises up to ×{rise:.1f}" if rise > 1 else "no rise beyond chance"
+        right.set(title=said, ylabel="variance of importance")
         right.yaxis.tick_right()
         right.yaxis.set_label_position("right")
         right.spines[["left", "right"]].set_visible(False)

@@ -156,7 +156,7 @@ def draw(data: pd.DataFrame) -> Figure:
                 color=colour,
                 fontsize=7,
             )
-    axis.axvspan(*CHOSEN, color="0.93", lw=0, zorder=0)
+    axis.axvspan(*CHOSEN, color="0.93", lw=0, zorder=0, label="notebook's choice")
     least = data.loc[data["gap"] > LEAST, "gap"].min()
     axis.set_ylim(10 ** np.floor(np.log10(least)), TOP)
     axis.set_xlim(0, data["iteration"].max() + 1)
