@@ -80,7 +80,7 @@ def test_recommendations_are_the_best_unseen_items(name, fits):
     for nobody in ([], ["unknown"]):
         with pytest.raises(UserError, match="none of the history's items is known"):
             model.recommend(nobody)
-    with pytest.raises(UserError, match="a list of items, not the text 'film 3 ü'"):
+    with pytest.raises(UserError, match="history: a list of ids is needed, not 'film 3 ü'"):
         model.recommend("film 3 ü")
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.options import ITERATIONS, LAMBDA, P
-from lindrop.models.search import WIDER, beyond, coarse, rough_options, search
+from lindrop.models.search import WIDER, _Search, beyond, coarse, rough_options, search
 from lindrop.models.tuning import choose, tune
 from lindrop.ranking.evaluation import evaluate
 from lindrop.ranking.grids import axes, grid
@@ -121,6 +121,36 @@ def test_points_that_cannot_be_fitted_are_passed_over():
     nothing = {"lambda": [1e8, 1e9]}
     found = search(Training.of(x), "weight_decay", 3, [3], nothing, x, x)
     assert found["ndcg@100"].isna().all()
+
+
+class Landscape:
+    """Stands in for `Trials`: with λ above `usable` nothing can be fitted, all others are alike."""
+
+    name = "edlae"
+    entry = CATALOGUE["edlae"]
+
+    def __init__(self, usable):
+        self.usable, self.fitted = usable, []
+
+    def of(self, point, ranks, options):
+        for rank in ranks:
+            self.fitted.append((rank, *point.values()))
+            value = 0.5 if point["lambda"] <= self.usable else np.nan
+            yield {"rank": rank, **point, "ndcg@100": value}
+
+
+@pytest.mark.parametrize("usable", [0.5, 1, 1000])
+def test_where_no_first_point_can_be_fitted_the_whole_grid_is_tried(usable):
+    """Else a grid with one good point would be refused, and the other ranks were never fitted."""
+    trials = Landscape(usable)
+    options = {"p": [0.1, 0.2], "lambda": [1, 10, 100], "iterations": 100, "tolerance": 3e-5}
+    found = _Search(trials, 5, [*RANKS[:2], 5], options, "ndcg@100").table()
+    assert set(found["rank"]) == {*RANKS[:2], 5}
+    whole = {
+        (rank, p, ridge) for rank in found["rank"] for p in (0.1, 0.2) for ridge in (1, 10, 100)
+    }
+    assert (set(trials.fitted) >= whole) == (usable < 10)
+    assert found["ndcg@100"].notna().any() == (usable >= 1)
 
 
 def test_every_second_value_is_tried_first():

@@ -10,7 +10,10 @@ import lindrop
 from lindrop.base.errors import UserError
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE, fit
+from lindrop.serving.histories import Histories, chosen, read_histories, read_ids
+from lindrop.serving.recommend import recommended
 from lindrop.store.model import SavedModel, read_model, write_model
+from lindrop.store.recommendations import write_recommendations
 from support.models import tasteful
 
 X = tasteful(300, 40)
@@ -253,3 +256,44 @@ def test_other_columns_and_an_index_of_users_change_nothing():
 def test_more_recommendations_than_items_take_no_more_memory():
     all_of_them = lindrop.recommend(EASE, HISTORIES, k=len(ITEMS))
     pd.testing.assert_frame_equal(lindrop.recommend(EASE, HISTORIES, k=10**20), all_of_them)
+
+
+def test_users_whose_ids_are_kept_as_numbers_get_the_same(tmp_path):
+    """Of more than a million users, whole numbers are kept as such."""
+    x = read_histories(HISTORIES, EASE.items).x
+    numbers = np.arange(100, 100 + x.shape[0])
+    tables = []
+    for users in (numbers, numbers.astype(str).astype(object)):
+        for found in (Histories(users, x), chosen(Histories(users, x), pa.array(["101", "new"]))):
+            write_recommendations(tmp_path / "r.parquet", recommended(EASE, found, 3), x.shape[0])
+            tables.append(pd.read_parquet(tmp_path / "r.parquet"))
+    pd.testing.assert_frame_equal(tables[0], tables[2])
+    pd.testing.assert_frame_equal(tables[1], tables[3])
+    assert list(tables[1]["user"].unique()) == ["101", "new"]
+
+
+def test_a_list_of_users_has_one_id_per_line_as_the_data_have(tmp_path, caplog):
+    file = tmp_path / "users.txt"
+    file.write_text("\ufeffanna\r\n\nb\u2028c\n d \n", encoding="utf-8")
+    assert read_ids(file).to_pylist() == ["anna", "b\u2028c", " d "]
+    with caplog.at_level("WARNING", "lindrop"):
+        lindrop.recommend(EASE, HISTORIES, users=["anna", "nobody"])
+    assert "1 of 2 users have no interactions, such as 'nobody'" in caplog.text
+    for text, problem in [("\n\n", "no id in it"), ("a\nb\na\n", "1 of its 3 lines repeat an id")]:
+        file.write_text(text)
+        with pytest.raises(UserError, match=problem):
+            read_ids(file)
+    file.write_bytes(b"\xff\n")
+    with pytest.raises(UserError, match="not UTF-8 text"):
+        read_ids(file)
+
+
+@pytest.mark.parametrize(
+    "history", [["film 3 ü", None], [1.0], 5, None, pd.DataFrame({"a": ["b"]})]
+)
+def test_a_saved_model_takes_a_list_of_ids_alone(history):
+    with pytest.raises(UserError, match="history: "):
+        EASE.recommend(history)
+    for k in (0, 2.5, None):
+        with pytest.raises(UserError, match="it must be a whole number"):
+            EASE.recommend(ITEMS[:2], k)

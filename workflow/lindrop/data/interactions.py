@@ -185,6 +185,24 @@ def texts(ids: Ids, block: int = 1 << 20) -> Iterator[list[str]]:
         yield list(as_texts(part))
 
 
+def listed(ids: Any, what: str) -> pa.Array:
+    """Ids of a list or another collection, in which texts and integers may be mixed, as texts.
+
+    UserError for a text, whose characters would be ids, and for a table, which lists its columns.
+    """
+    if isinstance(ids, str | bytes) or hasattr(ids, "columns") or not isinstance(ids, Iterable):
+        shown = type(ids).__name__ if hasattr(ids, "columns") else repr(ids)
+        raise UserError(f"{what}: a list of ids is needed, not {shown}")
+    found = list(ids)
+    for each in found:
+        if not isinstance(each, str | int | np.integer) or isinstance(each, bool):
+            raise UserError(f"{what}: ids are texts or integers, not {each!r}")
+    try:
+        return pa.array([str(each) for each in found], pa.string())
+    except UnicodeEncodeError as error:
+        raise UserError(f"{what}: {error.object!r} is not valid Unicode text") from error
+
+
 class Places:
     """Places of raw ids in their list, looked up by text."""
 

@@ -80,6 +80,8 @@ class _Search:
         first = list(itertools.product(*map(coarse, self.axes.values())))
         for values in first:
             self._fit(values, [self.rank], self.rough)
+        if self._best(self.rank) is None:
+            self._fit_all()
         self._climb_from_second(first)
         self._climb([self.rank])
         start = self._best(self.rank)
@@ -106,6 +108,12 @@ class _Search:
                 self.rows[row["rank"], key] = rows[-1]
             self.progress.advance(1)
         return rows
+
+    def _fit_all(self) -> None:
+        """Fit the whole grid at every rank: no first point could be fitted, to climb from it."""
+        for key in itertools.product(*self.axes.values()):
+            if ranks := [rank for rank in self.ranks if (rank, key) not in self.rows]:
+                self._fit(key, ranks, self.rough)
 
     def _climb_from_second(self, first: Sequence[Key]) -> None:
         """Climb from the second best of the first points, too: the metric may have two maxima.

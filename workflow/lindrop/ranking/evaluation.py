@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, runtime_checkable
+from numbers import Integral
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -231,6 +232,16 @@ def _tables(of: str, names: Sequence[str], parts: Sequence[pd.DataFrame]) -> pd.
         table.insert(1, "group", name)
         tables.append(table)
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def places(k: Any, items: int) -> int:
+    """The number k of recommendations that are asked for, at most as many as there are items.
+
+    More places would only take memory. UserError if k is no whole number from 1 on.
+    """
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise UserError(f"k is {k!r}; it must be a whole number, at least 1")
+    return min(int(k), items)
 
 
 def top_items(

@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
-from lindrop.data.interactions import Ids, as_strings
+from lindrop.base.reporting import logger
+from lindrop.data.interactions import Ids, as_strings, listed
 from lindrop.linalg.interactions import interactions
 
 ID_TYPES = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string)
@@ -63,12 +64,15 @@ def read_histories(
 
 
 def read_ids(path: str | Path) -> pa.Array:
-    """Ids of a file with one per line; empty lines are skipped."""
+    """Ids of a file with one per line; empty lines are skipped.
+
+    Lines end as in the data: other separators, such as U+2028, are a part of an id.
+    """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text") from error
-    ids = [line for line in text.splitlines() if line]
+    ids = [line for line in text.split("\n") if line]
     if not ids:
         raise UserError(f"{path}: no id in it; write one id per line")
     if len(set(ids)) < len(ids):
@@ -166,24 +170,6 @@ def _columns_of(given: Any, names: Sequence[str]) -> list[pa.Array | pa.ChunkedA
     return found
 
 
-def listed(ids: Any, what: str) -> pa.Array:
-    """Ids of a list or another collection, in which texts and integers may be mixed, as texts.
-
-    UserError for a text, whose characters would be ids, and for a table, which lists its columns.
-    """
-    if isinstance(ids, str | bytes) or hasattr(ids, "columns") or not isinstance(ids, Iterable):
-        shown = type(ids).__name__ if hasattr(ids, "columns") else repr(ids)
-        raise UserError(f"{what}: a list of ids is needed, not {shown}")
-    found = list(ids)
-    for each in found:
-        if not isinstance(each, str | int | np.integer) or isinstance(each, bool):
-            raise UserError(f"{what}: ids are texts or integers, not {each!r}")
-    try:
-        return pa.array([str(each) for each in found], pa.string())
-    except UnicodeEncodeError as error:
-        raise UserError(f"{what}: {error.object!r} is not valid Unicode text") from error
-
-
 def _texts(ids: pa.Array | pa.ChunkedArray, what: str) -> pa.Array:
     """Ids as one array of texts; UserError if one is missing or is neither a text nor an integer.
 
@@ -205,9 +191,9 @@ def _texts(ids: pa.Array | pa.ChunkedArray, what: str) -> pa.Array:
 
 def _of_pairs(user: pa.Array, item: pa.Array, items: pa.Array) -> Histories:
     """Histories of pairs; users in the order of their first appearance."""
-    users, listed = user.dictionary_encode(), item.dictionary_encode()
-    place = pc.index_in(listed.dictionary, items).fill_null(-1).to_numpy().astype(np.int32)
-    row, column = users.indices.to_numpy(), place[listed.indices.to_numpy()]
+    users, coded = user.dictionary_encode(), item.dictionary_encode()
+    place = pc.index_in(coded.dictionary, items).fill_null(-1).to_numpy().astype(np.int32)
+    row, column = users.indices.to_numpy(), place[coded.indices.to_numpy()]
     known = column >= 0
     return Histories(
         _objects(users.dictionary),
@@ -242,7 +228,12 @@ def _ones(
 
 def chosen(found: Histories, users: pa.Array) -> Histories:
     """Histories of the named users in their order, empty for those who have none."""
-    row = pc.index_in(users, pa.array(found.users, pa.string()))
+    row = pc.index_in(users, as_strings(found.users))
+    if row.null_count:
+        example = users.filter(pc.is_null(row))[0].as_py()
+        logger.warning(
+            "%d of %d users have no interactions, such as %r", row.null_count, len(users), example
+        )
     rows = row.fill_null(len(found.users)).to_numpy().astype(np.int64)
     padded = sp.vstack([found.x, sp.csr_array((1, found.x.shape[1]), dtype=np.float32)], "csr")
     return Histories(_objects(users), sp.csr_array(padded[rows]), found.unknown)

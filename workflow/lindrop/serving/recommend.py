@@ -1,7 +1,6 @@
 """Recommendations: the best items for many users, items like an item, and the reasons."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,10 @@ import pandas as pd
 
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import logger
-from lindrop.data.interactions import Ids, as_texts
+from lindrop.data.interactions import Ids, as_texts, listed
 from lindrop.models.base import Additive
-from lindrop.ranking.evaluation import ranked
-from lindrop.serving.histories import Histories, listed, positions, read_histories
+from lindrop.ranking.evaluation import places, ranked
+from lindrop.serving.histories import Histories, positions, read_histories
 from lindrop.store.model import SavedModel
 
 MODEL, POPULARITY = "model", "popularity"  # values of the column `by`
@@ -57,9 +56,7 @@ def recommended(
     keep_seen: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Recommendations of `recommend`, block of users by block: memory does not grow with users."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise UserError(f"k is {k!r}; it must be a whole number, at least 1")
-    k = min(int(k), len(model.items))  # more places would only take memory
+    k = places(k, len(model.items))
     allowed = _allowed(model.items, allow, block)
     empty = np.diff(found.x.indptr) == 0
     popular = np.array([], np.int64)
@@ -125,7 +122,7 @@ def _table(
     user, place = np.nonzero(best >= 0)
     return pd.DataFrame(
         {
-            "user": users[user],
+            "user": as_texts(users[user]),
             "item": as_texts(np.asarray(items)[best[user, place]]),
             "rank": place.astype(np.int32) + 1,
             "score": scores[user, place].astype(np.float64),

@@ -28,10 +28,10 @@ import scipy.sparse as sp
 
 from lindrop.base.arrays import Vector
 from lindrop.base.errors import UserError
-from lindrop.data.interactions import Ids, Places, are_numbers
+from lindrop.data.interactions import Ids, Places, are_numbers, listed
 from lindrop.linalg.kernels import Array
 from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
-from lindrop.ranking.evaluation import Model, top_items
+from lindrop.ranking.evaluation import Model, places, top_items
 from lindrop.store.checks import ascending_in_rows, divides, within
 from lindrop.store.hdf5 import StoredFile, create_file, open_file, write_ids
 
@@ -76,14 +76,12 @@ class SavedModel:
 
         Items that the model does not know are ignored; UserError if it knows none.
         """
-        if isinstance(history, str):
-            raise UserError(f"a history is a list of items, not the text {history!r}")
-        known = self._places.of(map(str, history))
+        known = self._places.of(listed(history, "history").to_pylist())
         if not known:
             raise UserError("none of the history's items is known to the model")
         row = (np.ones(len(known), np.float32), (np.zeros(len(known), int), known))
         x = sp.csr_array(row, shape=(1, len(self.items)))
-        best, _ = top_items(self.fit.model, x, min(k, len(self.items)))
+        best, _ = top_items(self.fit.model, x, places(k, len(self.items)))
         return [str(self.items[column]) for column in best[0] if column >= 0]
 
 
