@@ -171,7 +171,7 @@ def test_more_held_out_users_than_users():
     rows = [(str(user), "a") for user in range(10)]
     with pytest.raises(UserError, match=r"only 2 users .* at least 3 are needed"):
         split(interactions_of(rows[:2]), Protocol(1))
-    with pytest.raises(UserError, match=r"heldout_users is 5 .* only 10 users .* to 4 or less"):
+    with pytest.raises(UserError, match=r"only 10 users .* a tenth of the users at most, 1$"):
         split(interactions_of(rows), Protocol(5))
 
 

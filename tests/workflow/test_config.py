@@ -111,11 +111,33 @@ def test_defaults_are_filled_in(schema):
         "split": "users",
         "heldout_users": 10,
         "min_rating": None,
+        "repeats": "drop",
         "min_user_interactions": 0,
         "min_item_users": 0,
         "test_fraction": 0.2,
         "seed": 98765,
     }
+
+
+@pytest.mark.parametrize(
+    ("source", "asked", "repeats"),
+    [
+        (CSV, {}, "drop"),
+        (CSV, {"repeats": None}, "drop"),
+        (CSV, {"repeats": "sum"}, "sum"),
+        (CSV, {"split": "leave_last", "heldout_users": None}, "drop"),
+        ({**CSV, "format": "adjacency"}, {}, "drop"),
+        ({**CSV, "format": "movielens"}, {}, "keep"),
+        ({**CSV, "format": "movielens"}, {"repeats": "drop"}, "drop"),
+        ({"format": "synthetic"}, {}, "keep"),
+    ],
+)
+def test_repeats_are_dropped_from_files_of_ones_own(source, asked, repeats, schema):
+    protocol = {name: value for name, value in ({"heldout_users": 10} | asked).items()
+                if value is not None or name == "repeats"}  # fmt: skip
+    entry = {"source": source, "protocol": protocol}
+    found = checked({"datasets": {"mine": entry}}, schema)["datasets"]["mine"]
+    assert found["protocol"]["repeats"] == repeats
 
 
 def test_every_key_has_a_description_and_a_default_or_is_required(schema):
@@ -455,7 +477,7 @@ def test_what_is_said_to_be_a_papers_dataset_has_its_protocol(file, schema):
     datasets = checked(with_default(file), schema)["datasets"]
     for entry in datasets.values():
         if entry["paper"]:
-            expected = {"split": "users"} | published[entry["paper"]]["protocol"]
+            expected = {"split": "users", "repeats": "keep"} | published[entry["paper"]]["protocol"]
             assert entry["protocol"] == expected
 
 

@@ -72,7 +72,10 @@ def reading_mb(wildcards, input, attempt):
 
 
 def splitting_mb(wildcards, input, attempt):
-    """Megabytes for a split: of whole users, 20 bytes per interaction and the ids that are texts."""
+    """Megabytes for a split: of whole users, 20 bytes per interaction and the ids that are texts.
+
+    Where repeats are looked for, the rows that stay are a copy.
+    """
     from lindrop.store.interactions import read_numbers  # slow, and often not needed
 
     Path(
@@ -81,7 +84,8 @@ def splitting_mb(wildcards, input, attempt):
     if wildcards.dataset not in WEAK:
         try:
             rows, texts = read_numbers(input[0])
-            return math.ceil(attempt * (1000 + 20e-6 * rows + 300e-6 * texts))
+            each = 20e-6 if protocol(wildcards)["repeats"] == "keep" else 30e-6
+            return math.ceil(attempt * (1000 + each * rows + 300e-6 * texts))
         except UserError:  # the job that reads the file says that it is damaged
             pass
     return attempt * (500 + 18 * input.size_mb)

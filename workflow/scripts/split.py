@@ -10,5 +10,6 @@ with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}") as log:
     counts = result.counts
     log.info("%d users, %d items, %d interactions", counts.users, counts.items, counts.interactions)
     log.info("dropped %d users and %d items", counts.users_dropped, counts.items_dropped)
-    log.info("%d rows repeat an earlier one", counts.duplicate_rows)
+    repeats = counts.repeats_dropped, counts.duplicate_rows
+    log.info("%d rows that repeat a pair were dropped, %d are left", *repeats)
     write_split(snakemake.output[0], result, source)

@@ -27,7 +27,11 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(log, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    loud = logging.StreamHandler()
+    loud.addFilter(lambda record: getattr(record, "loud", False))
+    loud.setFormatter(_Loud(about))
     logger.addHandler(handler)
+    logger.addHandler(loud)
     logger.setLevel(logging.INFO)
     logging.raiseExceptions = False  # a failed write to the log must not hide the error itself
     prefix = f"{about}: " if about else ""
@@ -68,8 +72,27 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
             logger.info("%s", blas_kernels.in_use())
     finally:
         sys.excepthook, sys.unraisablehook = hooks
+        logger.removeHandler(loud)
         logger.removeHandler(handler)
         handler.close()
+
+
+class _Loud(logging.Formatter):
+    """Writes a message as a line of lindrop that names the dataset, such as those of errors."""
+
+    def __init__(self, about: str) -> None:
+        super().__init__()
+        self.about = f"{about}: " if about else ""
+
+    def format(self, record: logging.LogRecord) -> str:
+        kind = "warning: " if record.levelno >= logging.WARNING else ""
+        return f"lindrop: {kind}{self.about}{record.getMessage()}"
+
+
+def tell(message: str, *values: object, warning: bool = False) -> None:
+    """Log a message that the user must not miss: a job writes it to standard error as well."""
+    level = logging.WARNING if warning else logging.INFO
+    logger.log(level, message, *values, extra={"loud": True})
 
 
 def _disk_is_full(error: BaseException | None) -> bool:

@@ -23,6 +23,7 @@ LARGEST = 10**18 - 1  # fits into the 64 bits of compiled code
 MOST_POINTS = 10_000  # of a model's grid
 MOST_JOBS = 1_000  # that tune a model on a dataset: Snakemake plans no more of them in a minute
 
+YOUR_FORMATS = ("csv", "tsv", "parquet", "adjacency")  # others are published archives
 OTHER_FILES = ("test", "validation")  # keys of a source beside its training file
 
 DOWNLOAD_NAME = r"\w[\w.+%-]*"
@@ -283,6 +284,8 @@ def _check_grid(key: str, options: Mapping[str, Any], per_job: int) -> None:
 def _check_dataset(key: str, entry: dict[str, Any]) -> None:
     """Check conditions on a dataset that involve several keys."""
     source, protocol = entry["source"], entry["protocol"]
+    if protocol["repeats"] is None:
+        protocol["repeats"] = "drop" if source["format"] in YOUR_FORMATS else "keep"
     if source["format"] == "synthetic":
         _check_synthetic(key, source, protocol)
         return

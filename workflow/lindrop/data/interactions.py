@@ -73,8 +73,8 @@ class Interactions:
         columns = {name: getattr(self, name) for name in ("user", "item", "time", "part")}
         return {name: values for name, values in columns.items() if values is not None}
 
-    def rows(self, chosen: npt.NDArray[np.int64]) -> "Interactions":
-        """The chosen events; codes and raw ids stay as they are."""
+    def rows(self, chosen: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> "Interactions":
+        """The chosen events, by number or by mask; codes and raw ids stay as they are."""
         some: dict[str, Any] = {name: each[chosen] for name, each in self.columns().items()}
         return replace(self, **some)
 

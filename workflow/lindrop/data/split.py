@@ -18,6 +18,15 @@ import scipy.sparse as sp
 from lindrop.base.errors import UserError
 from lindrop.base.times import time_of_date
 from lindrop.data.interactions import Codes, Ids, Interactions
+from lindrop.data.repeats import (
+    KEEP,
+    REPEATS,
+    SUM,
+    counted_rows,
+    settled,
+    tell_masked,
+    tell_repeats,
+)
 from lindrop.data.rows import (
     add_counts_of_kept,
     count_others,
@@ -32,7 +41,10 @@ MIN_ROWS_TO_HOLD_OUT = 5  # a user with fewer rows keeps them all as fold-in
 
 @dataclass(frozen=True)
 class Protocol:
-    """Parameters of a split. `min_rating` is applied while reading, the others by `split`."""
+    """Parameters of a split. `min_rating` is applied while reading, the others by `split`.
+
+    `repeats` is `keep`, as published, or `drop` or `sum`, for logs in which pairs are repeated.
+    """
 
     heldout_users: int
     min_rating: float | None = None
@@ -40,8 +52,10 @@ class Protocol:
     min_item_users: int = 0
     test_fraction: float = 0.2
     seed: int = 98765
+    repeats: str = KEEP
 
     def __post_init__(self) -> None:
+        _require_known(self.repeats)
         if self.heldout_users < 1 or not 0 < self.test_fraction < 1:
             raise UserError(
                 f"heldout_users must be 1 or more (is {self.heldout_users}), test_fraction between "
@@ -57,6 +71,10 @@ class WeakProtocol:
     min_rating: float | None = None
     min_user_interactions: int = 0
     min_item_users: int = 0
+    repeats: str = KEEP
+
+    def __post_init__(self) -> None:
+        _require_known(self.repeats)
 
 
 @dataclass(frozen=True)
@@ -72,6 +90,7 @@ class ByTime(WeakProtocol):
     test_fraction: float = 0.2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _require_share("validation_fraction", self.validation_fraction)
         _require_share("test_fraction", self.test_fraction)
         if isinstance(self.cut, str):
@@ -87,6 +106,7 @@ class LeaveLast(WeakProtocol):
     last: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not (self.last >= 1 and self.last % 1 == 0):
             raise UserError(f"last must be a whole number of 1 or more (is {self.last})")
 
@@ -99,6 +119,7 @@ class Given(WeakProtocol):
     seed: int = 98765
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _require_share("validation_fraction", self.validation_fraction)
 
 
@@ -106,6 +127,12 @@ def _require_share(name: str, value: float) -> None:
     """Raise UserError unless a setting is a share between 0 and 1."""
     if not 0 < value < 1:
         raise UserError(f"{name} must be between 0 and 1 (is {value})")
+
+
+def _require_known(repeats: str) -> None:
+    """Raise UserError unless this is a way to treat repeats."""
+    if repeats not in REPEATS:
+        raise UserError(f"repeats must be one of {', '.join(REPEATS)} (is {repeats})")
 
 
 AnyProtocol = Protocol | WeakProtocol
@@ -120,9 +147,14 @@ def protocol_of(settings: Mapping[str, Any]) -> AnyProtocol:
 
 
 def settings_of(protocol: AnyProtocol) -> dict[str, Any]:
-    """Settings from which `protocol_of` makes the protocol again."""
+    """Settings from which `protocol_of` makes the protocol again; those of the published one alone
+    are as they were published.
+    """
     named = {name: kind for name, kind in WEAK.items() if type(protocol) is kind}
-    return asdict(protocol) | ({"split": next(iter(named))} if named else {})
+    settings = asdict(protocol)
+    if settings["repeats"] == KEEP:
+        del settings["repeats"]
+    return settings | ({"split": next(iter(named))} if named else {})
 
 
 @dataclass(frozen=True)
@@ -149,7 +181,11 @@ class Holdout:
 
 @dataclass(frozen=True)
 class Counts:
-    """Size of a dataset after the filters, what the filters dropped, and duplicate rows left."""
+    """Size of a dataset after the filters, what the filters dropped, and duplicate rows left.
+
+    `repeats_dropped` counts the rows that were dropped as repeats, before the filters, and
+    `test_masked` the test rows whose pair is in the fold-in as well, where it is masked.
+    """
 
     users: int
     items: int
@@ -157,6 +193,8 @@ class Counts:
     users_dropped: int
     items_dropped: int
     duplicate_rows: int
+    repeats_dropped: int = 0
+    test_masked: int = 0
 
 
 @dataclass(frozen=True)
@@ -233,8 +271,11 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
             f"the interactions were read with min_rating {interactions.min_rating}, the protocol "
             f"says {protocol.min_rating}: read them with the min_rating of the protocol"
         )
+    read, repeats = len(interactions), protocol.repeats
+    interactions, dropped = settled(interactions, repeats)
+    units = counted_rows(interactions, repeats)
     user, item = interactions.user, interactions.item
-    kept = _filter(interactions, protocol)
+    kept = _filter(interactions, protocol, units)
     present = np.flatnonzero(kept.rows)
     if not len(present):
         raise UserError(
@@ -244,8 +285,7 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
         )
     n_users, held = len(present), protocol.heldout_users
     if 2 * held >= n_users:
-        most = (n_users - 1) // 2
-        remedy = f"set heldout_users to {most:,} or less" if most else "at least 3 are needed"
+        remedy = at_most_a_tenth(n_users) if n_users > 2 else "at least 3 are needed"
         raise UserError(
             f"heldout_users is {held:,} for validation and again for test, but only {n_users:,} "
             f"users are left by the protocol: {remedy}"
@@ -263,23 +303,29 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
     train = Events(np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
     others = np.empty(count_others(user, item, uid_of, sid_of, n_train), np.int64)
     divide(user, item, uid_of, sid_of, n_train, train.uid, train.sid, others)
-    raw = user[others]
+    raw, unit = user[others], units[others]
     rest = Events(uid_of[raw], sid_of[item[others]])
 
     def hold_out(first: int) -> Holdout:
-        mine = (rest.uid >= first) & (rest.uid < first + held)
-        by_raw_id = np.argsort(raw[mine], kind="stable")
-        rows = Events(rest.uid[mine][by_raw_id], rest.sid[mine][by_raw_id])
-        chosen = _draw_held_out(rows.uid, protocol)
-        return Holdout(fold_in=rows[~chosen], held_out=rows[chosen])
+        mine = np.flatnonzero((rest.uid >= first) & (rest.uid < first + held))
+        mine = mine[np.argsort(raw[mine], kind="stable")]
+        rows, drawn = Events(rest.uid[mine], rest.sid[mine]), unit[mine]
+        chosen = np.zeros(len(rows), bool)
+        chosen[drawn] = _draw_held_out(rows.uid[drawn], protocol)
+        taken = _among(rows, rows[chosen]) if repeats == SUM else chosen
+        return Holdout(fold_in=rows[~taken], held_out=rows[chosen])
 
+    test = hold_out(n_train + held)
+    masked = int(np.sum(_among(test.held_out, test.fold_in))) if repeated else 0
+    tell_repeats(repeats, repeated + dropped, read)
+    tell_masked(masked, len(test.held_out))
     return Split(
         users=interactions.user_ids[permuted],
         items=interactions.item_ids[items[:n_items]],
         protocol=protocol,
         train=train,
         validation=hold_out(n_train),
-        test=hold_out(n_train + held),
+        test=test,
         counts=Counts(
             users=n_users,
             items=n_items,
@@ -287,8 +333,15 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
             users_dropped=kept.users_dropped,
             items_dropped=kept.items_dropped,
             duplicate_rows=repeated,
+            repeats_dropped=dropped,
+            test_masked=masked,
         ),
     )
+
+
+def at_most_a_tenth(users: int) -> str:
+    """Advice for `heldout_users` that leaves most of the users for training."""
+    return f"set heldout_users to a tenth of the users at most, {max(users // 10, 1):,}"
 
 
 @dataclass(frozen=True)
@@ -304,19 +357,27 @@ class Kept:
     users_dropped: int
 
 
-def _filter(interactions: Interactions, protocol: Protocol) -> Kept:
-    """What the filters of step 2 keep (docs/protocol.md): of items first, then of users."""
+def _filter(interactions: Interactions, protocol: Protocol, units: npt.NDArray[np.bool_]) -> Kept:
+    """What the filters of step 2 keep (docs/protocol.md): of items first, then of users.
+
+    They count the rows `units`; the result has the number of all rows.
+    """
     user, item = interactions.user, interactions.item
+    every = units.all()
+    counted_user, counted_item = (user, item) if every else (user[units], item[units])
     n_users, n_items = len(interactions.user_ids), len(interactions.item_ids)
     items, items_dropped = np.ones(n_items, bool), 0
     if protocol.min_item_users > 0:
-        items, items_dropped = _enough(counted(item, n_items), protocol.min_item_users)
+        items, items_dropped = _enough(counted(counted_item, n_items), protocol.min_item_users)
     rows = np.zeros(n_users, np.int64)
-    add_counts_of_kept(user, item, items, rows)
-    users_dropped = 0
+    add_counts_of_kept(counted_user, counted_item, items, rows)
+    users, users_dropped = rows > 0, 0
     if protocol.min_user_interactions > 0:
         users, users_dropped = _enough(rows, protocol.min_user_interactions)
-        rows[~users] = 0
+    if not every:
+        rows[:] = 0
+        add_counts_of_kept(user, item, items, rows)
+    rows[~users] = 0
     return Kept(items, rows, items_dropped, users_dropped)
 
 
@@ -351,6 +412,12 @@ def _draw_held_out(uid: Codes, protocol: Protocol) -> npt.NDArray[np.bool_]:
             size = int(protocol.test_fraction * rows)
             chosen[start + random.permutation(rows)[:size]] = True
     return chosen
+
+
+def _among(rows: Events, others: Events) -> npt.NDArray[np.bool_]:
+    """Whether the pair of each row is also one of the others."""
+    pairs, known = (each.uid.astype(np.int64) << 32 | each.sid for each in (rows, others))
+    return np.isin(pairs, known)
 
 
 def count_duplicates(data: Events, n_items: int) -> int:

@@ -5,7 +5,7 @@ are masked, all others ranked (docs/protocol.md).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,6 +15,7 @@ from lindrop.base.errors import UserError
 from lindrop.base.reporting import logger
 from lindrop.base.times import time_of_date
 from lindrop.data.interactions import TEST, TRAIN, VALIDATION, Codes, Interactions
+from lindrop.data.repeats import counted_rows, first_of_pairs, settled, tell_repeats
 from lindrop.data.split import (
     MIN_ROWS_TO_HOLD_OUT,
     ByTime,
@@ -53,12 +54,16 @@ def weak_split(interactions: Interactions, protocol: WeakProtocol) -> Split:
             f"the interactions were read with min_rating {interactions.min_rating}, the protocol "
             f"says {protocol.min_rating}: read them with the min_rating of the protocol"
         )
-    data, items_dropped = _without_rare(interactions, "item", protocol.min_item_users)
-    data, users_dropped = _without_rare(data, "user", protocol.min_user_interactions)
+    data, repeats_dropped = settled(interactions, protocol.repeats)
+    data, items_dropped = _without_rare(data, protocol, "item", protocol.min_item_users)
+    data, users_dropped = _without_rare(data, protocol, "user", protocol.min_user_interactions)
     if len(data) == 0:
         raise UserError("the protocol leaves no interaction: lower its filters")
     roles = ROLES[type(protocol)](data, protocol)
-    return _assembled(data, protocol, roles, items_dropped, users_dropped)
+    split = _assembled(data, protocol, roles, items_dropped, users_dropped)
+    repeats = repeats_dropped or int(np.sum(~first_of_pairs(data)))
+    tell_repeats(protocol.repeats, repeats, len(interactions))
+    return replace(split, counts=replace(split.counts, repeats_dropped=repeats_dropped))
 
 
 def by_time(data: Interactions, protocol: WeakProtocol) -> Roles:
@@ -85,7 +90,8 @@ def by_time(data: Interactions, protocol: WeakProtocol) -> Roles:
         )
     known_users, known_items = (_has(codes, before) for codes in (data.user, data.item))
     new = ~before & ~known_users & known_items
-    history = _first_rows(data, new, protocol.test_fraction)
+    units = counted_rows(data, protocol.repeats)
+    history = _first_rows(data, units, new, protocol.test_fraction)
     return Roles(before & ~validated, validated, history, ~before & ~history)
 
 
@@ -94,8 +100,9 @@ def leave_last(data: Interactions, protocol: WeakProtocol) -> Roles:
     assert isinstance(protocol, LeaveLast)
     if data.time is None:
         logger.warning("there are no times: the order of the file says which rows are the last")
-    last, n = protocol.last, np.bincount(data.user)[data.user]
-    from_end = n - 1 - _place(data)
+    units = counted_rows(data, protocol.repeats)
+    last, n = protocol.last, np.bincount(data.user[units])[data.user]
+    from_end = n - 1 - _place(data, units)
     tested = (from_end < last) & (n > last)
     validated = ~tested & (from_end < 2 * last) & (n > 2 * last)
     return Roles(~tested & ~validated, validated, np.zeros_like(tested), tested)
@@ -108,13 +115,15 @@ def given(data: Interactions, protocol: WeakProtocol) -> Roles:
         raise UserError("the split by files needs to know the file of each row: use `joined`")
     train, validated = data.part == TRAIN, data.part == VALIDATION
     if not validated.any():
-        rows = np.flatnonzero(train)
+        rows = np.flatnonzero(train & counted_rows(data, protocol.repeats))
         draws = np.random.RandomState(protocol.seed).random_sample(len(rows))
         order = np.lexsort((draws, data.user[rows]))
         user = data.user[rows][order]
         n = np.bincount(user)[user]
         size = np.maximum((protocol.validation_fraction * n).astype(np.int64), 1) * (n > 1)
         validated[rows[order]] = _place_in_groups(user) < size
+        if len(rows) < train.sum():  # the repeats of a pair go where it goes
+            validated = train & _among(_pairs(data), validated)
     return Roles(train & ~validated, validated, np.zeros_like(train), data.part == TEST)
 
 
@@ -125,7 +134,9 @@ ROLES: dict[type[WeakProtocol], Callable[[Interactions, WeakProtocol], Roles]] =
 }
 
 
-def _without_rare(data: Interactions, name: str, least: int) -> tuple[Interactions, int]:
+def _without_rare(
+    data: Interactions, protocol: WeakProtocol, name: str, least: int
+) -> tuple[Interactions, int]:
     """Rows whose user or item has at least `least` rows, and the number of users or items dropped.
 
     These are the filters of the published protocol, step 2 (docs/protocol.md).
@@ -133,7 +144,7 @@ def _without_rare(data: Interactions, name: str, least: int) -> tuple[Interactio
     if not least:
         return data, 0
     codes = data.columns()[name]
-    count = np.bincount(codes)
+    count = np.bincount(codes[counted_rows(data, protocol.repeats)])
     kept = np.flatnonzero(count[codes] >= least)
     return data.rows(kept), int(np.sum((count > 0) & (count < least)))
 
@@ -194,8 +205,7 @@ def _judged(data: Interactions, rows: Mask, train: Mask, known: Mask, part: str)
 
     The model is fitted to the rows `train` and is given the rows `known`.
     """
-    pair = data.user.astype(np.int64) * len(data.item_ids) + data.item
-    kept = rows.copy()
+    pair, kept = _pairs(data), rows.copy()
     for what, unknown in (
         ("of items without training interactions", ~_has(data.item, train)),
         ("of users without any history", ~_has(data.user, known)),
@@ -208,6 +218,12 @@ def _judged(data: Interactions, rows: Mask, train: Mask, known: Mask, part: str)
             say("%d %s interactions %s are left out", number, part, what)
         kept &= ~unknown
     return kept
+
+
+def _pairs(data: Interactions) -> Rows:
+    """A number of each row's pair of user and item."""
+    numbers: Rows = data.user.astype(np.int64) * len(data.item_ids) + data.item
+    return numbers
 
 
 def _users(data: Interactions, train: Mask, history: Mask) -> Rows:
@@ -237,12 +253,18 @@ def _firsts(pair: Rows, rows: Mask) -> Mask:
     return first
 
 
-def _place(data: Interactions) -> Rows:
-    """Place of each row among its user's rows by time, or by the file if there is none."""
+def _place(data: Interactions, units: Mask) -> Rows:
+    """Place of each row among its user's `units` by time, or by the file if there is none.
+
+    Any other row repeats an earlier one, and has the place of the unit before it.
+    """
     by = () if data.time is None else (data.time,)
     order = np.lexsort((np.arange(len(data)), *by, data.user))
+    units_until, in_group = np.cumsum(units[order]), _place_in_groups(data.user[order])
+    # a user's first row is a unit: all those before it are other users'
+    before = (units_until - 1)[np.arange(len(data)) - in_group]
     place = np.empty(len(data), np.int64)
-    place[order] = _place_in_groups(data.user[order])
+    place[order] = units_until - 1 - before
     return place
 
 
@@ -253,18 +275,18 @@ def _place_in_groups(codes: Codes) -> Rows:
     return np.arange(len(codes)) - np.repeat(starts, lengths)
 
 
-def _first_rows(data: Interactions, rows: Mask, fraction: float) -> Mask:
+def _first_rows(data: Interactions, units: Mask, rows: Mask, fraction: float) -> Mask:
     """Rows of new users that are given to the models: all but the last `fraction` of each user's.
 
     A user with fewer than MIN_ROWS_TO_HOLD_OUT rows keeps them all.
     """
     chosen = np.flatnonzero(rows)
-    part = data.rows(chosen)
-    n = np.bincount(part.user)[part.user] if len(part) else np.zeros(0, np.int64)
+    part, units = data.rows(chosen), units[chosen]
+    n = np.bincount(part.user[units])[part.user] if len(part) else np.zeros(0, np.int64)
     held = np.where(n < MIN_ROWS_TO_HOLD_OUT, 0, (fraction * n).astype(np.int64))
     history = np.zeros(len(data), bool)
     if len(part):
-        history[chosen[_place(part) < n - held]] = True
+        history[chosen[_place(part, units) < n - held]] = True
     return history
 
 

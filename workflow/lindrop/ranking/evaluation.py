@@ -1,5 +1,6 @@
 """Evaluate the rankings of held-out users, as published (docs/protocol.md)."""
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.parallel import over_blocks
+from lindrop.base.reporting import logger
 from lindrop.linalg.interactions import interactions
 from lindrop.linalg.kernels import Array, gains_of_ranks, top_k
 from lindrop.linalg.sparse_ranking import gains_of_lists
@@ -118,6 +120,7 @@ def evaluate(
     held_out, items = interactions(held_out, "held-out"), fold_in.shape[1]
     if (held_out.data < 0).any():
         raise UserError("held-out holds negative entries; remove them")
+    _warn_of_masked(*_masked(fold_in, held_out))
     named = {name: metric(name) for name in metrics}
     accuracy = {name: each for name, each in named.items() if each.of_accuracy}
     lists = {name: each for name, each in named.items() if not each.of_accuracy}
@@ -161,6 +164,24 @@ def evaluate(
         of_users = [per_user.loc[activity == g, list(accuracy)] for g in range(len(USERS_BY))]
         groups = pd.concat([groups, _tables("users", USERS_BY, of_users)], ignore_index=True)
     return Evaluation(per_user, overall, groups)
+
+
+def _masked(fold_in: sp.csr_array, held_out: sp.csr_array) -> tuple[int, int]:
+    """How many held-out pairs are in the fold-in as well, and how many there are."""
+    given = interactions(fold_in, "fold-in")
+    both = given.astype(bool).multiply(held_out.astype(bool))
+    return int(both.nnz), int(held_out.nnz)
+
+
+@functools.cache  # once per process: tuning evaluates the same users again and again
+def _warn_of_masked(masked: int, pairs: int) -> None:
+    """Warn of held-out pairs that no model can find, as the fold-in masks them."""
+    if masked:
+        logger.warning(
+            "%s of %s held-out pairs are also in the fold-in, where they are masked: no model can "
+            "find them; split after repeats are dropped",
+            *(f"{masked:,}", f"{pairs:,}"),
+        )
 
 
 def _shares(shares: npt.ArrayLike, items: int) -> npt.NDArray[np.float64]:
