@@ -83,13 +83,15 @@ ONLY_SOME = bool(SOME_COMPARED or BUDGETED)
 COMPARED = [
     "dataset_long_tails",
     "compare",
+    "compare_costs",
     "compare_groups",
+    "datasets",
     *(
         f"{paper}_{name}"
         for paper, rows in PAPERS.items()
         for name, row in rows.items()
         if isinstance(row, Table)
-        and row.of_datasets
+        and row.compared
         and not (ONLY_SOME and (paper, name) == ("steck2020", "table1"))
     ),
 ]
@@ -388,7 +390,7 @@ def on_page(page, file):
     name = Path(file).stem
     if page == "compare":
         return name in COMPARED
-    if name in ("compare", "compare_groups"):
+    if name in ("compare", "compare_costs", "compare_groups", "datasets"):
         return False
     return page == "index" or name.startswith(f"{page}_")
 

@@ -38,6 +38,7 @@ rule compare_table:
             "names": list(DATASETS),
             "rank": config["rank"],
             "shown": config["metrics"],
+            "criterion": CRITERION,
         },
     script:
         "../scripts/table.py"
@@ -99,3 +100,40 @@ rule compare_so_far:
         ],
     script:
         "../scripts/compare_so_far.py"
+
+
+use rule dataset_long_tails as compare_costs with:
+    input:
+        metrics=rules.compare_table.input.metrics,
+        splits=rules.compare_table.input.splits,
+    output:
+        **figure_files("compare_costs", "Data", figure="Accuracy, time and size"),
+    log:
+        "<logs>/compare_costs.log",
+    benchmark:
+        "<benchmarks>/compare_costs.tsv"
+    threads: 1
+    resources:
+        **LIGHT,
+    params:
+        code=code("figure.py", WORKFLOW / "lindrop" / "output" / "compare_costs.py"),
+        lineage=led_to_metrics(COMPARED_MODELS),
+        module="lindrop.output.compare_costs",
+        settings=rules.compare_table.params.settings,
+
+
+use rule compare_table as datasets_table with:
+    input:
+        interactions=collect(INTERACTIONS, dataset=DATASETS),
+        splits=collect(SPLIT, dataset=DATASETS),
+    output:
+        **table_files("datasets", "Data", table="Datasets"),
+    log:
+        "<logs>/datasets_table.log",
+    benchmark:
+        "<benchmarks>/datasets_table.tsv"
+    params:
+        code=code("table.py", WORKFLOW / "lindrop" / "output" / "datasets.py"),
+        lineage=[lineage("split", dataset=dataset) for dataset in DATASETS],
+        module="lindrop.output.datasets",
+        settings={"names": list(DATASETS)},

@@ -10,7 +10,8 @@ from lindrop.claims.media import Figure, Table, caption_of
 from lindrop.claims.page import Content, generated, render
 from lindrop.claims.provenance import provenance
 from lindrop.claims.register import read_papers
-from lindrop.papers.steck2020.table1_comparison import beside
+from lindrop.output.compare_page import compared
+from lindrop.papers.steck2020.table1_comparison import beside, on_papers_data
 
 files, params = snakemake.input, snakemake.params
 captions = {Path(file).stem: Path(file) for file in files.captions}
@@ -28,14 +29,22 @@ with job(snakemake.log[0]):
     checks = [*files.checks, *(file for file in params.deep if file.endswith(".json"))]
     tables = [Table(*described(file)) for file in params.titles if file.endswith(".html")]
     synthetic = generated(config)
-    measured = (table.csv for table in tables if table.id == "steck2020_table1")
+    files_of = {table.id: table.csv for table in tables}
+    table1, models = None, ()
+    if "steck2020_table1" in files_of:
+        table1 = beside(files_of["steck2020_table1"], read_yaml(files.printed), synthetic)
+    if "compare" in files_of:
+        table1 = on_papers_data(table1) if table1 else None
+        of_models = files_of["compare"], files_of["datasets"]
+        models = compared(*of_models, config["criterion"], synthetic)
     content = Content(
         [assess(paper, checks) for paper in read_papers(files.claims, files.schema)],
         [Figure(*described(file)) for file in params.titles if file.endswith(".png")],
         tables,
-        next((beside(file, read_yaml(files.printed), synthetic) for file in measured), None),
+        table1,
         provenance(Path(params.benchmarks)),
         config,
+        models,
     )
     with atomic(snakemake.output[0]) as partial:
         partial.write_text(render(content, Path(files.templates[0]).parent), encoding="utf-8")

@@ -8,4 +8,5 @@ params = snakemake.params
 with job(snakemake.log[0]):
     module = import_module(params.module)
     data = module.data(**dict(snakemake.input.items()), **params.settings)
-    write_table(module.table(data), snakemake.output, module.CAPTION, module.shown(data))
+    caption = module.caption(data) if hasattr(module, "caption") else module.CAPTION
+    write_table(module.table(data), snakemake.output, caption, module.shown(data))

@@ -101,7 +101,10 @@ def pieces(caption: str) -> list[tuple[str, bool]]:
 
 
 def _cell(text: str) -> str:
+    """Text of a cell: whole numbers with commas, others with at most four digits after the point."""
     try:
         return f"{int(text):,}"
     except ValueError:
+        if re.fullmatch(r"-?\d+\.\d{5,}", text):
+            return f"{float(text):.4f}"
         return text or MISSING

@@ -19,6 +19,7 @@ from lindrop.claims.media import Figure, Table, by_paper, download, paper_of, pi
 from lindrop.claims.provenance import Provenance
 from lindrop.claims.tables import beside
 from lindrop.claims.verdicts import ACCUSING, HOLDING, MEANING, OPEN, Verdict
+from lindrop.output.compare_page import ComparedDataset
 from lindrop.ranking.metrics import title
 
 # a single letter or a symbol can have a subscript, the last letter of a name like max_rss cannot
@@ -37,6 +38,7 @@ class Content:
     table1: Comparison | None  # where the page shows it
     provenance: Provenance
     config: Mapping[str, Any]
+    compared: Sequence[ComparedDataset] = ()  # of the page that compares models
 
 
 def generated(config: Mapping[str, Any]) -> set[str]:
@@ -99,6 +101,7 @@ def _context(content: Content) -> dict[str, Any]:
         "generated": sorted(generated(content.config)),
         "config": yaml.safe_dump(dict(content.config), sort_keys=False, allow_unicode=True),
         "seed": content.config["seed"],
+        "compared": content.compared,
         "paper_of": paper_of,
         "download": download,
     }

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -207,6 +208,7 @@ class Tested:
     cost: Cost
     overall: Mapping[str, float] = field(default_factory=dict)  # metrics of the whole model
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)  # of ranking.evaluation.Evaluation
+    model_megabytes: float = nan  # of its arrays, known once they are stored
 
 
 def refit(

@@ -1,4 +1,4 @@
-"""Models on the user's datasets: the configured metrics on the test users, and those by groups."""
+"""Models on the user's datasets: the configured metrics on the test users, beside the best model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,19 @@ import pandas as pd
 from lindrop.base.reporting import logger
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.tuning import Tested, chosen_text
+from lindrop.output.winner import Placed, p_text, place, signed, words
 from lindrop.ranking.evaluation import summary
 from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import metric, title
 from lindrop.store.metrics import read_metrics_of
 from lindrop.store.split import read_split_facts
 
-CAPTION = "Models on the test users of each dataset"
 COLUMNS = ["dataset", "model", "metric", "mean", "stderr", "n_users", "n_items", "params"]
 COLUMNS += ["seconds", "megabytes"]
+# To the model of the dataset with the best criterion: the paired difference, its 95 % interval, and
+# p-values, alone and corrected for the number of models.
+COLUMNS += ["difference", "low", "high", "p_value", "holm"]
+COLUMNS += ["model_megabytes", "edge", "converged"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Line:
     tested: Tested
     metrics: Sequence[str]
     items: int
+    placed: Mapping[str, Placed]  # by metric
+    criterion: str
 
     def summary(self) -> pd.DataFrame:
         """Mean, standard error and number of users of every metric, by its name.
@@ -50,8 +56,12 @@ def data(
     names: Sequence[str],
     rank: int,
     shown: Sequence[str],
+    criterion: str,
 ) -> list[Line]:
-    """Lines of the table, from the files of metrics and of the splits of the datasets `names`."""
+    """Lines of the table, from the files of metrics and of the splits of the datasets `names`.
+
+    The models of a dataset begin with the one that has the best criterion.
+    """
     items = {
         name: read_split_facts(split)[0].items for name, split in zip(names, splits, strict=True)
     }
@@ -59,12 +69,25 @@ def data(
         for asked in shown:
             if metric(asked).k > number:
                 logger.warning("%s: %s: it has %d items only, all are listed", name, asked, number)
-    found = []
+    found: dict[str, dict[str, Tested]] = {name: {} for name in names}
     for file in map(Path, metrics):
         results = read_metrics_of(file)
-        tested = results[rank_of_table(rank, list(results))]
-        found.append(Line(file.parent.name, file.stem, tested, shown, items[file.parent.name]))
-    return sorted(found, key=lambda line: list(names).index(line.dataset))
+        found[file.parent.name][file.stem] = results[rank_of_table(rank, list(results))]
+    return [
+        Line(name, model, tested[model], shown, items[name], placed, criterion)
+        for name, tested in found.items()
+        for model, placed in place(tested, shown, criterion).items()
+    ]
+
+
+def caption(lines: Sequence[Line]) -> str:
+    """What the table shows, and the best model of each dataset in words."""
+    found = table(lines)
+    said = (
+        f"{dataset}: {' '.join(words(rows, lines[0].criterion))}"
+        for dataset, rows in found.groupby("dataset", sort=False)
+    )
+    return " ".join(["Models on the test users of each dataset.", *said])
 
 
 def table(lines: Sequence[Line]) -> pd.DataFrame:
@@ -84,6 +107,10 @@ def _long(line: Line) -> Iterator[Mapping[str, Any]]:
             "params": chosen_text(line.model, line.tested),
             "seconds": line.tested.cost.seconds,
             "megabytes": line.tested.cost.megabytes,
+            **line.placed[str(name)]._asdict(),
+            "model_megabytes": line.tested.model_megabytes,
+            "edge": line.tested.edge,
+            "converged": line.tested.converged,
         }
 
 
@@ -99,11 +126,21 @@ def _wide(line: Line) -> dict[str, str]:
         "dataset": line.dataset,
         "model": CATALOGUE[line.model].title,
         **cells,
+        "less than the best": beside_best(line.placed[line.criterion]),
         "users": f"{int(found['n_users'].iloc[0]):,}",
         "fit, s": f"{line.tested.cost.seconds:,.1f}",
         "peak, MB": f"{line.tested.cost.megabytes:,.0f}",
+        "model, MB": f"{line.tested.model_megabytes:,.3g}",
         "parameters": chosen_text(line.model, line.tested),
     }
+
+
+def beside_best(placed: Placed) -> str:
+    """The difference to the best model with its interval and corrected p-value."""
+    if pd.isna(placed.holm):
+        return "–"
+    between = f"{signed(placed.low)} to {signed(placed.high)}"
+    return f"{signed(placed.difference)} ({between}, {p_text(placed.holm)})"
 
 
 def cell(mean: float, stderr: float) -> str:

@@ -38,17 +38,15 @@ class Table:
 
     label: str  # what the paper calls it, such as "Table 1"
     part: str  # what it shows, in a few words
-    of_datasets: bool = (
-        False  # whether it is about the user's datasets: `snakemake compare` makes it
-    )
+    compared: bool = False  # whether `snakemake compare` shows it, on the paper's own data
 
 
 Paper = dict[str, Figure | Table]
 
 PAPERS: dict[str, Paper] = {
     "steck2020": {
-        "table1_datasets": Table("Table 1", "data-set properties", of_datasets=True),
-        "table1": Table("Table 1", "accuracies", of_datasets=True),
+        "table1_datasets": Table("Table 1", "data-set properties"),
+        "table1": Table("Table 1", "accuracies", compared=True),
         "fig1_left": Figure("Figure 1, left", "accuracy by rank", checks=False),
         "fig1_center": Figure("Figure 1, center", "cosines, Eq. 11", checks=False),
         "fig1_right": Figure("Figure 1, right", "cosines, unconstrained", checks=False),

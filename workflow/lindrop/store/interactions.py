@@ -13,7 +13,7 @@ import numpy as np
 
 from lindrop.data.interactions import TEST, Interactions, RawCounts
 from lindrop.store.checks import within
-from lindrop.store.hdf5 import Source, create_file, open_file, write_array, write_ids
+from lindrop.store.hdf5 import Source, StoredFile, create_file, open_file, write_array, write_ids
 
 KIND = "interactions/1"
 
@@ -41,10 +41,20 @@ def read_numbers(path: str | Path) -> tuple[int, int]:
         )
 
 
+def read_raw_counts(path: str | Path) -> RawCounts:
+    """Numbers of rows, users and items of the files that interactions were read from."""
+    with open_file(path, KIND) as file:
+        return _raw_counts(file)
+
+
+def _raw_counts(file: StoredFile) -> RawCounts:
+    return RawCounts(*(int(file.attrs[f"raw_{field.name}"]) for field in fields(RawCounts)))
+
+
 def read_interactions(path: str | Path) -> tuple[Interactions, dict[str, Any]]:
     """Interactions and their source, as given to `write_interactions`."""
     with open_file(path, KIND) as file:
-        raw = RawCounts(*(int(file.attrs[f"raw_{field.name}"]) for field in fields(RawCounts)))
+        raw = _raw_counts(file)
         user_ids, item_ids = file.ids("user_ids"), file.ids("item_ids")
         user = file.array("user", "i", (None,))
         item = file.array("item", "i", (len(user),))

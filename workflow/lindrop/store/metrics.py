@@ -2,7 +2,7 @@
 
 There is one group per rank with `per_user` (float64, users × metrics, NaN where nothing was held
 out) and, for iterative solvers, `history`. Its attributes are parameters (JSON), edge, converged,
-the cost of the fit (seconds, megabytes), `overall` (JSON), the metrics that only the whole model
+the cost of the fit (seconds, megabytes), `model_megabytes`, `overall` (JSON), the metrics that only the whole model
 has, such as coverage@100, and `groups` (JSON), metrics by groups of items and of users. The file's
 attribute `metrics` names the columns of `per_user`; `state` is the fingerprint of everything that a
 deep model was made from.
@@ -20,9 +20,9 @@ from lindrop.base.stopwatch import Cost
 from lindrop.models.base import Fit
 from lindrop.models.tuning import Tested
 from lindrop.store.hdf5 import StoredFile, create_file, open_file
-from lindrop.store.model import write_history
+from lindrop.store.model import bytes_of, write_history
 
-KIND = "metrics/3"
+KIND = "metrics/4"
 
 
 def write_metrics(
@@ -47,6 +47,7 @@ def write_metrics(
             group.attrs["converged"] = tested.converged
             group.attrs["seconds"] = tested.cost.seconds
             group.attrs["megabytes"] = tested.cost.megabytes
+            group.attrs["model_megabytes"] = bytes_of(fit.model) / 1e6
             write_history(group, fit)
 
 
@@ -95,6 +96,7 @@ def _tested(file: StoredFile, rank: int) -> Tested:
         overall=overall,
         groups=_groups(attributes["groups"]),
         cost=Cost(*(float(attributes[name]) for name in ("seconds", "megabytes"))),
+        model_megabytes=float(attributes["model_megabytes"]),
     )
 
 

@@ -1,6 +1,7 @@
 """Table 1 of Steck 2020 for the page: columns measured here beside columns as printed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,19 @@ def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Co
     )
     titles = {name: title(name) for name in (*published["metrics"], *ours["metric"])}
     return Comparison(models, titles, tuple(columns))
+
+
+def on_papers_data(table: Comparison) -> Comparison | None:
+    """The columns measured on the paper's data, each with the printed numbers; None without any."""
+    own = [
+        column
+        for column in table.columns
+        if column.measured
+        and any(
+            number.printed is not None for of in column.numbers.values() for number in of.values()
+        )
+    ]
+    return replace(table, columns=tuple(own)) if own else None
 
 
 def _measured(dataset: str, lines: pd.DataFrame, generated: bool) -> Column:

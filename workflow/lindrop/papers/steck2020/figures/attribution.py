@@ -1,12 +1,11 @@
 """Steck 2020, Table 1: rows 1 to 5 trained as published, beside the optima of their objectives."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from math import erfc, nan, sqrt
+from dataclasses import asdict, replace
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,13 +17,12 @@ from lindrop.claims.checks import Check, Data, at_least, equal
 from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, SAME, column
 from lindrop.papers.steck2020.tables.table1 import PRINTED
+from lindrop.ranking.differences import holm, means
 from lindrop.ranking.metrics import CRITERION, title
 from lindrop.store.csv_files import read_csv
 
-DRAWS = 2_000  # bootstrap samples of the users
 BAR = ("low", "value", "high")
 LEAST, TOP = 1e-6, 2.0  # ends of the axis of gaps
-LEVEL = 0.95  # of the intervals
 ROUNDING = 0.0005  # largest rounding error of a printed number
 STEPS = ((2, 1), (3, 2), (4, 3), (5, 3))  # gains that the paper reads from Table 1
 ROWS = range(1, 6)
@@ -134,34 +132,11 @@ def pooled(users: pd.DataFrame, values: pd.Series) -> dict[str, Any]:
     draws users, with all their values. `between` is the standard deviation of the splits' means.
     """
     sums = values.groupby(users["user"]).agg(["sum", "size"]).to_numpy(float)
-    mean = float(values.mean())
-    deviations = sums[:, 0] - mean * sums[:, 1]
-    stderr = float(np.sqrt(np.sum(deviations**2)) / len(values))
-    draws = np.random.default_rng(0).multinomial(
-        len(sums), np.full(len(sums), 1 / len(sums)), DRAWS
-    )
-    totals = draws @ sums
-    low, high = np.quantile(totals[:, 0] / totals[:, 1], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    (found,) = means(sums[:, :1], sums[:, 1])
     by_split = values.groupby(users["split"]).mean()
-    return {
-        "value": mean,
-        "stderr": stderr,
-        "low": float(low),
-        "high": float(high),
-        "p_value": erfc(abs(mean) / stderr / sqrt(2)) if stderr else 1.0,
-        "splits": len(by_split),
-        "between": float(by_split.std()),
-        "users": len(sums),
-    }
-
-
-def holm(p_values: Sequence[float]) -> npt.NDArray[np.float64]:
-    """p-values corrected for their number by the method of Holm (1979)."""
-    order = np.argsort(p_values)
-    scaled = np.asarray(p_values)[order] * np.arange(len(order), 0, -1)
-    corrected = np.empty(len(order))
-    corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1)
-    return corrected
+    facts = asdict(found)
+    of_users = facts.pop("users")
+    return {**facts, "splits": len(by_split), "between": float(by_split.std()), "users": of_users}
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
