@@ -44,8 +44,8 @@ def test_a_number_of_no_user_and_the_error_of_one_are_left_out(tmp_path, held_ou
     shown = compare_groups.shown(groups)
     of_items = shown[shown["of"].str.contains("items")]
     assert of_items["nDCG@3"].tolist() == cells
-    table = compare.table(compare.data(*read))
-    whole = compare.shown(compare.data(*read))["nDCG@3"].tolist()
+    table = compare.table(compare.data(*read, METRICS[0]))
+    whole = compare.shown(compare.data(*read, METRICS[0]))["nDCG@3"].tolist()
     assert whole == cells[:1]
     error = pd.isna(table["stderr"].iloc[0])
     assert error == ("±" not in cells[0])

@@ -11,7 +11,7 @@ params, wildcards = snakemake.params, snakemake.wildcards
 with job(snakemake.log[0], f"dataset {wildcards.dataset}"):
     names = [wildcards.dataset]
     files, split = list(snakemake.input.metrics), [snakemake.input.split]
-    lines = data(files, split, names, params.rank, [params.shown])
+    lines = data(files, split, names, params.rank, [params.shown], params.shown)
     told = text(lines, params.shown, params.left)
     with atomic(Path(snakemake.output[0])) as partial:
         partial.write_text(told + "\n", encoding="utf-8")

@@ -101,7 +101,7 @@ def pieces(caption: str) -> list[tuple[str, bool]]:
 
 
 def _cell(text: str) -> str:
-    """Text of a cell: whole numbers with commas, others with at most four digits after the point."""
+    """Text of a cell: whole numbers with commas, others with four digits after the point."""
     try:
         return f"{int(text):,}"
     except ValueError:

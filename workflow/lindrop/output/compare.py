@@ -1,4 +1,4 @@
-"""Models on the user's datasets: the configured metrics on the test users, beside the best model."""
+"""Models on the user's datasets: the configured metrics on the test users, best model first."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.output import compare
-from lindrop.output.figures import COLOURS, plt
+from lindrop.output.figures import COLOURS, stacked
 from lindrop.ranking.metrics import title
 
 COSTS = {"seconds": "time of the fit, s", "model_megabytes": "size of the model, MB"}
@@ -25,7 +25,7 @@ def data(
     shown: Sequence[str],
     criterion: str,
 ) -> pd.DataFrame:
-    """A line for each dataset and model, best first: the criterion with its error, and the costs."""
+    """A line for each dataset and model, best first: the criterion, its error, and the costs."""
     found = compare.table(compare.data(metrics, splits, names, rank, [criterion], criterion))
     return found[["dataset", "model", "metric", "mean", "stderr", *COSTS]]
 
@@ -34,8 +34,8 @@ def draw(data: pd.DataFrame) -> Figure:
     """The criterion against the time of the fit and the size of the model, for each dataset."""
     datasets = list(data.groupby("dataset", sort=False))
     panels = len(datasets) * len(COSTS)
-    figure, axes = plt.subplots(panels, 1, figsize=(WIDTH, HEIGHT * panels), squeeze=False)
-    places = iter(axes[:, 0])
+    figure, axes = stacked(panels, WIDTH, HEIGHT)
+    places = iter(axes)
     for name, models in datasets:
         for cost, label in COSTS.items():
             axis = next(places)

@@ -143,7 +143,8 @@ def _size(megabytes: float) -> str:
 
 def _facts(facts: Row) -> dict[str, str]:
     """Facts of a dataset, by what they are called."""
-    above = "" if pd.isna(facts["min_rating"]) else f", rated above {facts['min_rating']:g}"
+    threshold = facts["min_rating"]
+    above: str = "" if pd.isna(threshold) else f", rated above {threshold:g}"
     repeats = f"{facts['repeats']:,}"
     if facts["repeats"]:
         repeats += f" ({facts['repeats_are']})"
@@ -169,7 +170,7 @@ def _warning(facts: Row) -> str:
     if not facts["test_masked"]:
         return ""
     return (
-        f"{facts['test_masked']:,} test interactions are also in the fold-in, where they are masked: "
-        "no model can find them, and every number below is too low. Set protocol.repeats to drop or "
-        "sum."
+        f"{facts['test_masked']:,} test interactions are also in the fold-in, where they are "
+        "masked: no model can find them, and every number below is too low. Set protocol.repeats "
+        "to drop or sum."
     )

@@ -53,6 +53,12 @@ def panels(columns: int, height: float = 2.4) -> tuple[Figure, list[Axes]]:
     return figure, list(axes[0])
 
 
+def stacked(rows: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Axes of this size below each other, which a narrow screen shows as well as a wide one."""
+    figure, axes = plt.subplots(rows, 1, figsize=(width, height * rows), squeeze=False)
+    return figure, list(axes[:, 0])
+
+
 def page(height: float) -> Figure:
     """An empty figure in the project's style, as wide as a page."""
     return plt.figure(figsize=(WIDTH, height))

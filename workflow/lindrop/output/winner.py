@@ -1,4 +1,4 @@
-"""Which model is best on a dataset, and how sure that is: paired differences, and words for them."""
+"""Which model is best on a dataset, and how sure that is: paired differences, and words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
@@ -37,7 +37,7 @@ def place(
     order = sorted(tested, key=lambda model: -_criterion(tested[model], criterion))
     best, others = tested[order[0]], order[1:]
     placed = {order[0]: dict.fromkeys(shown, Placed()), **{model: {} for model in others}}
-    for name in shown:
+    for name in shown if others else ():
         if name in best.overall:
             for model in others:
                 less = tested[model].overall[name] - best.overall[name]
@@ -71,9 +71,8 @@ def words(rows: pd.DataFrame, criterion: str) -> list[str]:
     if users < 2:
         return [*said, "So few users tell nothing about the others."]
     second = others[0]
-    for line in others:
-        if line["model"] == BASELINE and line is not second:
-            said.append(f"Over popularity it gains {gain(line)}.")
+    if popular := [line for line in others[1:] if line["model"] == BASELINE]:
+        said.append(f"Over popularity it gains {gain(popular[0])}.")
     close = [line for line in others if not told_apart(line)]
     verdict = "the two cannot be told apart on these users" if second in close else "it is better"
     said.append(f"Over the second, {_title(second)}, it gains {gain(second)}: {verdict}.")
@@ -128,8 +127,8 @@ def notes(rows: pd.DataFrame, criterion: str) -> Iterator[str]:
     edges = [f"{_title(line)} ({line['edge']})" for line in lines if line["edge"]]
     if edges:
         yield (
-            f"⚠ {_listed(edges)}: the best value is at an end of its list, so a longer list may give "
-            "a better model; extend it, or write tuning: search, which continues lists by itself."
+            f"⚠ {_listed(edges)}: the best value is at an end of its list, so a longer list may "
+            "give a better model; extend it, or write tuning: search, which continues lists itself."
         )
     if late := [_title(line) for line in lines if not line["converged"]]:
         yield (

@@ -108,7 +108,7 @@ def counted(question: Mapping[str, Any]) -> DataSize:
         entries=len(made.train),
         pairs=float(per_user @ per_user),
         tested=len(made.user_range("test/fold_in")),
-        repeats=made.counts.duplicate_rows,
+        repeats=made.counts.duplicate_rows + made.counts.repeats_dropped,
     )
 
 

@@ -1,4 +1,4 @@
-"""How sure a mean over users is: standard error, interval, and p-values corrected for their number."""
+"""How sure a mean over users is: standard error, interval and corrected p-value."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

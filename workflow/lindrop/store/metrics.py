@@ -2,10 +2,10 @@
 
 There is one group per rank with `per_user` (float64, users × metrics, NaN where nothing was held
 out) and, for iterative solvers, `history`. Its attributes are parameters (JSON), edge, converged,
-the cost of the fit (seconds, megabytes), `model_megabytes`, `overall` (JSON), the metrics that only the whole model
-has, such as coverage@100, and `groups` (JSON), metrics by groups of items and of users. The file's
-attribute `metrics` names the columns of `per_user`; `state` is the fingerprint of everything that a
-deep model was made from.
+the cost of the fit (seconds, megabytes), `model_megabytes`, `overall` (JSON), the metrics that only
+the whole model has, such as coverage@100, and `groups` (JSON), metrics by groups of items and of
+users. The file's attribute `metrics` names the columns of `per_user`; `state` is the fingerprint of
+everything that a deep model was made from.
 """
 
 import json
