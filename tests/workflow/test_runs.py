@@ -121,13 +121,16 @@ def test_the_page_of_a_paper_has_its_claims_and_figures_and_no_others(paper, fin
 
 def test_the_page_of_comparison_has_the_tables_and_no_claims(finished):
     output = finished.ok(f"{RUN_MINE} -- compare")
-    tables = {"compare_table", "compare_groups_table"}
-    assert set(rules_run(output)) <= tables | {"compare_page", "compare"}
+    made = {"compare_table", "compare_groups_table", "datasets_table", "compare_costs"}
+    assert set(rules_run(output)) <= made | {"compare_page", "compare"}
     page = finished.path("results/report/compare.html").read_text()
     assert not claims_on(page)
-    assert figures_on(page) == {"dataset_long_tails"}
-    for table in ("compare", "compare_groups", "steck2020_table1", "steck2020_table1_datasets"):
-        assert f'id="{table}"' in page
+    assert figures_on(page) == {"dataset_long_tails", "compare_costs"}
+    for part in ("compare-mine", "compare_groups", "datasets"):
+        assert f'id="{part}"' in page
+    assert "steck2020_table1" not in page, "the data are not the paper's"
+    assert "is best: nDCG@100 0." in page
+    assert page.index('id="compare-mine"') < page.index('id="figures"') < page.index('id="tables"')
 
 
 def test_own_data_become_a_table_of_every_model_and_every_figure(finished):
