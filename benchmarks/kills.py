@@ -5,9 +5,10 @@
 REFERENCE is the `results` folder of an undisturbed run of the CONFIGURATION (config/config.yaml if
 none is given) in a clone of the same commit. In a copy of the project, the run is started again and
 again; every time it is killed with SIGKILL after a random time, exponentially distributed with a
-mean of MEAN seconds: a job alone, Snakemake alone, or all processes together. When a run comes to
-its end, its results are compared with the reference, byte for byte but for times, and the next run
-begins from nothing, until there were KILLS kills. Replaces the rows of the configuration in
+mean of MEAN seconds: a job alone, Snakemake alone, or all processes together. The first life of a
+run is longer, LEAD seconds on average, so that not all kills are at its beginning; after MOST kills
+the run is left alone. At its end, its results are compared with the reference, byte for byte but
+for times, and the next run begins from nothing, until there were KILLS kills more. Adds rows to
 benchmarks/results/kills.csv and prints how many kills of each kind left the results as they are.
 """
 
@@ -29,7 +30,9 @@ from support.repository import copy_project
 from support.same_results import differences
 
 OUTPUT = Path(__file__).parent / "results" / "kills.csv"
-MEAN = 20  # seconds
+MEAN, LEAD = 20, 60  # seconds
+MOST = 18  # kills of one run
+COLUMNS = ["configuration", "run", "victim", "after_seconds", "running", "same_results"]
 VICTIMS = ("a job", "Snakemake", "everything")
 COMMAND = "snakemake --cores 2 --rerun-incomplete --quiet --configfile {configuration}"
 
@@ -72,7 +75,7 @@ def strike(process, victim, rng):
     return running
 
 
-def one_life(project, configuration, rng):
+def one_life(project, configuration, rng, mean=MEAN):
     """Start the run and kill it, unless it ends before: the kill as a row, or None."""
     command = COMMAND.format(configuration=configuration).split()
     lock = project.path(".snakemake/locks")
@@ -86,22 +89,24 @@ def one_life(project, configuration, rng):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    victim, after = rng.choice(VICTIMS), rng.expovariate(1 / MEAN)
-    try:
-        process.wait(after)
-    except subprocess.TimeoutExpired:
-        running = strike(process, victim, rng)
-        if victim == "a job":
-            process.wait()  # Snakemake ends by itself: another job may still be at work
+    victim, after = rng.choice(VICTIMS), rng.expovariate(1 / mean)
+    running, waited = None, 0.0
+    while running is None:
+        try:
+            process.wait(after)
+        except subprocess.TimeoutExpired:
+            running, waited = strike(process, victim, rng), waited + after
+            after = rng.expovariate(1 / mean)  # if there was no job to kill
         else:
-            for child in descendants(process.pid):
-                end(child)
-            process.wait()
-        if running is not None:
-            return {"victim": victim, "after_seconds": round(after, 1), "running": running}
-        return one_life(project, configuration, rng)
-    assert process.returncode == 0, "a run that nobody killed has failed"
-    return None
+            assert process.returncode == 0, "a run that nobody killed has failed"
+            return None
+    if victim == "a job":
+        process.wait()  # Snakemake ends by itself: another job may still be at work
+    else:
+        for child in descendants(process.pid):
+            end(child)
+        process.wait()
+    return {"victim": victim, "after_seconds": round(waited, 1), "running": running}
 
 
 def killed_run(reference, configuration, rng, most):
@@ -109,7 +114,10 @@ def killed_run(reference, configuration, rng, most):
     with tempfile.TemporaryDirectory() as folder:
         project = Project(copy_project(Path(folder)))
         kills = []
-        while len(kills) < most and (kill := one_life(project, configuration, rng)):
+        while len(kills) < most:
+            kill = one_life(project, configuration, rng, MEAN if kills else LEAD)
+            if kill is None:
+                break
             kills.append(kill)
             print(len(kills), *kill.values(), flush=True)
         project.ok(f"{COMMAND.format(configuration=configuration)} --unlock")
@@ -123,17 +131,17 @@ def killed_run(reference, configuration, rng, most):
 
 def main(reference, count, configuration="config/config.yaml"):
     """Rows of all kills, written as soon as each run is compared."""
-    rng = random.Random(1)
-    rows = []
-    while len(rows) < count:
-        number = 1 + max((row["run"] for row in rows), default=0)
-        found = killed_run(Path(reference), configuration, rng, count - len(rows))
-        rows += [{"configuration": configuration, "run": number} | row for row in found]
-        others = pd.read_csv(OUTPUT) if OUTPUT.exists() else pd.DataFrame(columns=[*rows[0]])
-        others = others[others["configuration"] != configuration]
-        table = pd.concat([others, pd.DataFrame(rows)], ignore_index=True)
-        table.to_csv(OUTPUT, index=False, lineterminator="\n")
-    counted = pd.DataFrame(rows).groupby("victim")["same_results"].agg(["size", "sum"])
+    done = pd.read_csv(OUTPUT) if OUTPUT.exists() else pd.DataFrame(columns=COLUMNS)
+    rng = random.Random(len(done) + 1)  # moments that no earlier kill had
+    wanted = len(done) + count
+    while len(done) < wanted:
+        earlier = done.loc[done["configuration"] == configuration, "run"]
+        number = 1 + int(earlier.max() if len(earlier) else 0)
+        found = killed_run(Path(reference), configuration, rng, min(MOST, wanted - len(done)))
+        rows = [{"configuration": configuration, "run": number} | row for row in found]
+        done = pd.concat([done, pd.DataFrame(rows, columns=COLUMNS)], ignore_index=True)
+        done.to_csv(OUTPUT, index=False, lineterminator="\n")
+    counted = done.groupby(["configuration", "victim"])["same_results"].agg(["size", "sum"])
     print(counted.rename(columns={"size": "kills", "sum": "same results"}).to_markdown())
 
 

@@ -162,3 +162,16 @@ def test_metrics_do_not_depend_on_the_precision(name, which, request):
     )
     assert row["precision"] == "float32"
     assert row["difference"] <= 1e-5
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("name", ["ease", "full_l2"])
+def test_entries_that_are_no_whole_numbers_are_fitted_in_float64(name, keep):
+    """The error of C is estimated for the G that is there, so G itself must not be rounded."""
+    rng = np.random.default_rng(3)
+    x = (rng.random((20, 60)) < 0.4) * 10.0 ** rng.integers(-2, 3, (20, 60)).astype(np.float32)
+    x, ridge = x.astype(np.float32), 0.01
+    c = np.linalg.inv(x.astype(float).T @ x.astype(float) + ridge * np.eye(60))
+    expected = np.eye(60) - ridge * c if name == "full_l2" else np.eye(60) - c / np.diag(c)
+    found = fit(name, Training.of(sp.csr_array(x), keep=keep), ridge=ridge).model.matrix
+    np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())

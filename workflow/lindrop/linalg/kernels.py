@@ -74,7 +74,7 @@ def multiply_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
     for i in range(start, stop):
         row = gram[i]
         for entry in range(first[i], first[i + 1]):
-            x_ui = data[place[entry]]
+            x_ui = np.float64(data[place[entry]])  # or products for a float64 G would be rounded
             for other in range(place[entry], end_of_user[users[entry] + 1]):
                 row[items[other]] += x_ui * data[other]
 

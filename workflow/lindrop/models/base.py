@@ -166,7 +166,8 @@ class Kept:
     def __call__(self, dtype: npt.DTypeLike) -> Matrix:
         """A new copy of X'X in this precision."""
         if self.matrix is None:
-            self.matrix = gram_matrix(self.x, self.dtype)
+            # rounded products would stay so in the float64 that a solver may ask for later
+            self.matrix = gram_matrix(self.x, self.dtype if are_whole(self.x) else np.float64)
         return self.matrix.astype(dtype)
 
 
@@ -221,6 +222,11 @@ class Training:
         return total
 
     @cached_property
+    def whole(self) -> bool:
+        """Whether float32 holds X'X exactly: its errors are then those of the solvers alone."""
+        return are_whole(self.x)
+
+    @cached_property
     def shares(self) -> Vector:
         """Share of the training users that have each item; an item without any counts as of one."""
         return shares_of_users(self.x)
@@ -249,6 +255,12 @@ class Training:
             return values[:k], np.ascontiguousarray(vectors[:, :k])
         gram = self.packed(self.dtype)
         return top_eigenpairs(gram.gram_times, self.items, k, gram.dtype, self.seed)
+
+
+def are_whole(x: sp.csr_array) -> bool:
+    """Whether all entries of X are whole numbers, so that float32 holds X'X exactly."""
+    parts = (x.data[start : start + ENTRIES] for start in range(0, x.nnz, ENTRIES))
+    return all(bool(np.all(part == np.rint(part))) for part in parts)
 
 
 def shares_of_users(x: sp.csr_array) -> Vector:

@@ -18,12 +18,13 @@ SEEN = 1e-5  # error of B from which the fifth digit of ranking metrics may chan
 def inverted(data: Training, penalty: Vector, solver_bytes: float | None = None) -> PackedGram:
     """G and C = (G + dMat(penalty))⁻¹ in one buffer, whose precision later computations share.
 
-    float32 is tried first. Where its error exceeds `SEEN`, G is read once more in float64, if there
-    is memory for twice `solver_bytes`, which the solver needs in float32 (None: those of the
-    inverse alone). If there is not, float32 errors up to `NOISE` are accepted with a warning; a
+    float32 is tried first, if X'X is exact in it: the error of C is estimated for the G that is
+    there. Where that error exceeds `SEEN`, G is read once more in float64, if there is memory for
+    twice `solver_bytes`, which the solver needs in float32 (None: those of the inverse alone). If
+    there is not, float32 errors up to `NOISE` are accepted with a warning; a
     cluster job whose next attempt gets more memory raises an error instead.
     """
-    if data.dtype == np.float64:
+    if data.dtype == np.float64 or not data.whole:
         return _inverted(data, np.float64, penalty, NOISE)
     if solver_bytes is None:
         solver_bytes = matrix_bytes(data.items) + inverse_bytes(data.items)
