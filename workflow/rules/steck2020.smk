@@ -140,6 +140,7 @@ rule steck2020_attribution_row:
         lineage=led_to("attribution"),
         number=0,
         row=lambda wildcards: int(wildcards.row),
+        times=sorted(config["steck2020"]["times"]),
         protocol=protocol,
         column=lambda wildcards: COLUMNS[wildcards.dataset],
         published=PUBLISHED_FACTS,

@@ -20,7 +20,7 @@ with job(snakemake.log[0], f"dataset {name}, split {params.number}"):
         first = read_csv(inputs.first, "the rule steck2020_attribution_split")
         published = first[(first["procedure"] == PUBLISHED) & (first["row"] == row.number)]
         (of,) = published.to_dict("records")
-        trials = study.longer(row, Point(of["p"], of["lambda"], int(of["epochs"])))
+        trials = study.longer(row, Point(of["p"], of["lambda"], int(of["epochs"])), params.times)
     else:
         trials = study.trials()
     models, users = study.results(trials)

@@ -54,7 +54,9 @@ def results(study):
 @pytest.fixture(scope="module")
 def longer(study):
     points = [Point(row.p or 0.0, 30.0, row.epochs[0]) for row in ROWS]
-    return pd.concat(study.results(study.longer(*one))[0] for one in zip(ROWS, points, strict=True))
+    return pd.concat(
+        study.results(study.longer(*one, (5, 10, 50)))[0] for one in zip(ROWS, points, strict=True)
+    )
 
 
 def test_every_row_is_trained_and_solved(results):
@@ -102,7 +104,7 @@ def test_a_training_that_diverges_has_no_accuracy(study, monkeypatch):
         raise AssertionError("trained on")
 
     monkeypatch.setattr(Data, "published", diverging)
-    found, _ = study.results(study.longer(ROWS[1], Point(0.0, 30.0, 1)))
+    found, _ = study.results(study.longer(ROWS[1], Point(0.0, 30.0, 1), (5, 10, 50)))
     trained = found[found["procedure"] == PUBLISHED]
     assert trained[CRITERION].notna().tolist() == [True] * 3 + [False] * 3
     assert trained["gap"].notna().tolist() == [True] * 3 + [False] * 3

@@ -35,7 +35,6 @@ PUBLISHED = "as published"
 SAME = "optimum"  # of the objective at the point of the published procedure
 EXACT = "exact"  # the optimum at the point that is tuned for it
 AT_REST = "printed updates"  # where the supplement's equations for row 5 lead
-TIMES = (1, 5, 10, 50)  # trainings of so many times the published epochs
 STARTS = 3  # random starts of the published procedure
 RESTED = 1e-3  # largest gap of a training that is at rest, relative to the optimum
 TIGHT = {"edlae": {"iterations": 300, "tolerance": 1e-6}}  # of the optima that gaps refer to
@@ -135,16 +134,19 @@ class Study:
             yield replace(tuned[row.exact], row=row)
             progress.advance(1)
 
-    def longer(self, row: Row, point: Point) -> Iterator[Trial]:
-        """Trainings of one row at one point: other random starts, then more epochs."""
+    def longer(self, row: Row, point: Point, times: Sequence[int]) -> Iterator[Trial]:
+        """Trainings of one row at one point: other random starts, then more epochs.
+
+        `times`, in ascending order, says how many times the published number of epochs.
+        """
         for seed in range(STARTS):
             for _, model in self._train(row, point, [point.epochs], seed):
                 yield Trial(row, PUBLISHED, point, model, seed=seed)
         start = time.perf_counter()
-        for epochs, model in self._train(row, point, [point.epochs * n for n in TIMES[1:]]):
+        for epochs, model in self._train(row, point, [point.epochs * n for n in times]):
             seconds = time.perf_counter() - start
-            times = epochs // point.epochs
-            yield Trial(row, PUBLISHED, point, model, times=times, seconds=seconds)
+            more = epochs // point.epochs
+            yield Trial(row, PUBLISHED, point, model, times=more, seconds=seconds)
         yield self._optimum(row, SAME, point)
 
     def _tuned_training(self, row: Row) -> Trial:
