@@ -173,6 +173,55 @@ JOBS["steck2020_attribution"] = Job(
 )
 
 
+STAGES["emphasis"] = (
+    ["split"],
+    lambda dataset, **_: (code("steck2020_emphasis.py"), COLUMNS[dataset]),
+)
+
+
+rule steck2020_emphasis_split:
+    input:
+        interactions=INTERACTIONS,
+        split=SPLIT,
+    output:
+        models=EMPHASIS.format(dataset="{dataset}", part="split-{number}"),
+        users=EMPHASIS.format(dataset="{dataset}", part="users-{number}"),
+    log:
+        "<logs>/steck2020_emphasis/{dataset}/split-{number}.log",
+    benchmark:
+        "<benchmarks>/steck2020_emphasis/{dataset}/split-{number}.tsv"
+    wildcard_constraints:
+        number=r"\d+",
+    conda:
+        "../../envs/fit.yaml"
+    threads: fit_threads
+    resources:
+        mem_mb=attribution_mb,
+        runtime=deep_minutes,
+        disk_mb=20,
+    params:
+        lineage=led_to("emphasis"),
+        number=lambda wildcards: int(wildcards.number),
+        protocol=protocol,
+        column=lambda wildcards: COLUMNS[wildcards.dataset],
+        published=PUBLISHED_FACTS,
+    script:
+        "../scripts/steck2020_emphasis.py"
+
+
+JOBS["steck2020_emphasis"] = Job(
+    input={
+        kind: collect(
+            EMPHASIS,
+            dataset=ATTRIBUTED,
+            part=[f"{part}-{number}" for number in SPLITS],
+        )
+        for kind, part in {"splits": "split", "users": "users"}.items()
+    },
+    lineage=[lineage("emphasis", dataset=dataset) for dataset in ATTRIBUTED],
+)
+
+
 rule steck2020_experiments:
     input:
         metrics=collect(METRICS, dataset=DATASETS, model=LINEAR_ROWS),

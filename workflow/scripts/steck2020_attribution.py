@@ -1,10 +1,9 @@
 from lindrop.base.reporting import job
-from lindrop.data.split import protocol_of, split
+from lindrop.data.split import protocol_of
 from lindrop.papers.steck2020.attribution import PUBLISHED, Study, another_split
 from lindrop.papers.steck2020.datasets import Dataset
 from lindrop.papers.steck2020.procedures import ROWS, Point
 from lindrop.store.csv_files import read_csv, write_csv
-from lindrop.store.interactions import read_interactions
 from lindrop.store.split import read_split_facts
 
 name, params, inputs = snakemake.wildcards.dataset, snakemake.params, snakemake.input
@@ -12,9 +11,9 @@ name, params, inputs = snakemake.wildcards.dataset, snakemake.params, snakemake.
 with job(snakemake.log[0], f"dataset {name}, split {params.number}"):
     facts = read_split_facts(inputs.split)
     dataset = Dataset.of(name, facts, params.column, params.published)
-    interactions, _ = read_interactions(inputs.interactions)
     protocol = another_split(protocol_of(params.protocol), params.number)
-    study = Study.of(split(interactions, protocol), params.rank, params.ranks, dataset.paper)
+    sizes = params.rank, params.ranks, dataset.paper
+    study = Study.read(inputs.interactions, protocol, *sizes)
     if params.row:
         row = ROWS[params.row - 1]
         first = read_csv(inputs.first, "the rule steck2020_attribution_split")

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from lindrop.base.errors import Unsolvable
 from lindrop.base.reporting import Progress, logger
 from lindrop.data.interactions import Ids
-from lindrop.data.split import Protocol, Split
+from lindrop.data.split import Protocol, Split, split
 from lindrop.models.base import Fit, LowRank
 from lindrop.papers.steck2020.procedures import (
     ROWS,
@@ -30,6 +30,7 @@ from lindrop.papers.steck2020.procedures import (
 from lindrop.ranking.evaluation import Model, evaluate, summary
 from lindrop.ranking.grids import rank_of_table, usable_ranks
 from lindrop.ranking.metrics import CRITERION, DEFAULT
+from lindrop.store.interactions import read_interactions
 
 PUBLISHED = "as published"
 SAME = "optimum"  # of the objective at the point of the published procedure
@@ -117,6 +118,19 @@ class Study:
         data = Data(x, rank_of_table(rank, usable), paper is not None)
         users = split.users[np.array(split.user_range("test/fold_in"))]
         return cls(data, Held(*held[:2]), Held(*held[2:]), users, paper)
+
+    @classmethod
+    def read(
+        cls,
+        interactions: str,
+        protocol: Protocol,
+        rank: int = 1,
+        ranks: Sequence[int] = (),
+        paper: str | None = None,
+    ) -> "Study":
+        """Study of a split that the protocol makes of a file of interactions."""
+        found, _ = read_interactions(interactions)
+        return cls.of(split(found, protocol), rank, ranks, paper)
 
     def trials(self) -> Iterator[Trial]:
         """Every row as published, the optimum at its point, and the optimum at its own point."""
