@@ -1,52 +1,24 @@
-"""Table 1 of Steck 2020 on real data, as published and exact: docs/results.md and its picture.
+"""Table 1 of Steck 2020 on real data, as published and exact: a section of docs/results.md.
 
-    snakemake --cores 2 attribution --configfile config/ml-100k.yaml
-    python benchmarks/attribution.py results/figures/steck2020_attribution.csv
-
-The first command is a run, which ends with that csv file; config/ml-1m.yaml is another. The second
-puts the lines that the file has of a dataset into benchmarks/results/attribution.csv, in place of
-what was there, draws docs/attribution.png and writes docs/results.md; without a file, it does the
-last two only.
+`benchmarks/real_data.py` takes the numbers of a run, draws the picture and writes the page.
 """
 
-import io
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from PIL import Image
 
 from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, SAME, column
-from lindrop.papers.steck2020.figures.attribution import GAINS, NAMES, ROWS, draw
+from lindrop.papers.steck2020.figures.attribution import GAINS, NAMES, ROWS
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "benchmarks" / "results" / "attribution.csv"
-PICTURE = ROOT / "docs" / "attribution.png"
-COLOURS = 64
 TRAINING = (
     "Weight decay and sampled dropout rank low because training leaves them far from their optima"
 )
 SIGNIFICANT = 0.05  # corrected p-value below which a gain differs from zero
 Line = dict[str, Any]
 Lines = dict[tuple[str, str, str, str], Line]
-
-
-def add(file: Path) -> None:
-    """Replace the lines of the datasets of a run."""
-    new = pd.read_csv(file)
-    earlier = pd.read_csv(FILE) if FILE.exists() else new.iloc[:0]
-    kept = earlier[~earlier["dataset"].isin(set(new["dataset"]))]
-    together = pd.concat([kept, new]).sort_values("dataset", kind="stable")
-    together.to_csv(FILE, index=False, float_format="%.5g", lineterminator="\n")
-
-
-def picture(found: pd.DataFrame) -> None:
-    """Draw docs/attribution.png."""
-    image = io.BytesIO()
-    draw(found).savefig(image, format="png", metadata={"Software": None})
-    Image.open(image).convert("RGB").quantize(COLOURS).save(PICTURE, optimize=True)
 
 
 def by_name(found: pd.DataFrame) -> Lines:
@@ -108,7 +80,7 @@ def section(found: pd.DataFrame) -> list[str]:
         "the published procedure trains it, the optimum of the same objective at the same λ and p,",
         "and the optimum at the λ and p that are tuned for it in the same way. The rule for data",
         "that the paper does not have is in `workflow/lindrop/papers/steck2020/procedures.py`;",
-        "`benchmarks/attribution.py` names the commands.",
+        "`benchmarks/real_data.py` names the commands.",
         "",
         *sentences(found),
         "",
@@ -157,10 +129,3 @@ def section(found: pd.DataFrame) -> list[str]:
             cells = [f"row {of_gain.of} − row {of_gain.less}", gain(line), interval]
             text.append(f"| {' | '.join(cells)} | {line['holm']:.2g} |")
     return text
-
-
-if __name__ == "__main__":
-    for argument in sys.argv[1:]:
-        add(Path(argument))
-    picture(pd.read_csv(FILE))
-    subprocess.run([sys.executable, ROOT / "benchmarks" / "published.py", "docs"], check=True)

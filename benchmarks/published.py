@@ -1,10 +1,10 @@
-"""Numbers that others published on Gowalla beside ours: benchmarks/results/published.csv and docs.
+"""Numbers that others published on Gowalla beside ours: benchmarks/results/published.csv.
 
     python benchmarks/published.py [models …] [data_dir=FOLDER]
 
 runs `snakemake compare --configfile config/gowalla.yaml` for the named models (ease, full_edlae and
-slim unless named), and writes the csv and docs/results.md. Each needs 8 GB of memory and some ten
-minutes on two cores. `docs` instead of models only writes docs/results.md.
+slim unless named), and writes the csv; `benchmarks/real_data.py` writes docs/results.md. Each needs
+8 GB of memory and some ten minutes on two cores.
 """
 
 import json
@@ -14,11 +14,9 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
-from attribution import FILE as ATTRIBUTION
-from attribution import section
 
 ROOT = Path(__file__).resolve().parents[1]
-FILE, PAGE = ROOT / "benchmarks" / "results" / "published.csv", ROOT / "docs" / "results.md"
+FILE = ROOT / "benchmarks" / "results" / "published.csv"
 METRICS = ["plain_recall@20", "plain_recall@50", "ndcg@20", "ndcg@50", "hit_rate@20", "hit_rate@50"]
 TITLES = ["Recall@20", "Recall@50", "nDCG@20", "nDCG@50", "HitRate@20", "HitRate@50"]
 BARS = "BARS (reczoo/BARS, matching)"
@@ -81,13 +79,10 @@ def beside(table: Path) -> pd.DataFrame:
     )
 
 
-def page(found: pd.DataFrame) -> str:
-    """Text of docs/results.md."""
+def section(found: pd.DataFrame) -> list[str]:
+    """Lines of docs/results.md."""
     lines = [
-        "# Published numbers beside ours",
-        "",
-        "<!-- Made by `python benchmarks/published.py docs` from benchmarks/results/published.csv",
-        "and benchmarks/results/attribution.csv. -->",
+        "## Published numbers beside ours",
         "",
         "For those who ask whether lindrop computes what others do: metrics that others published",
         "for linear models on Gowalla, split as for LightGCN, beside those of `snakemake compare",
@@ -101,7 +96,7 @@ def page(found: pd.DataFrame) -> str:
         theirs = " | ".join(f"{value:.6f}" for value in published)
         lines += [
             "",
-            f"## `{model}`, {options}",
+            f"### `{model}`, {options}",
             "",
             f"| | {' | '.join(TITLES)} |",
             f"|---|{'---|' * len(TITLES)}",
@@ -117,16 +112,14 @@ def page(found: pd.DataFrame) -> str:
             "",
             f"Largest difference: {apart:.1e}, tested to be at most {TOLERANCES[model]:.0e}.",
         ]
-    return "\n".join([*lines, "", *section(pd.read_csv(ATTRIBUTION)), ""])
+    return lines
 
 
 if __name__ == "__main__":
     settings = [word for word in sys.argv[1:] if "=" in word]
     models = [word for word in sys.argv[1:] if "=" not in word] or list(PUBLISHED)
     earlier = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["model"])
-    if models != ["docs"]:
-        run(models, settings)
-        new = beside(ROOT / "results" / "tables" / "compare.csv")
-        earlier = pd.concat([earlier[~earlier["model"].isin(models)], new])
-        earlier.to_csv(FILE, index=False, lineterminator="\n")
-    PAGE.write_text(page(earlier), encoding="utf-8")
+    run(models, settings)
+    new = beside(ROOT / "results" / "tables" / "compare.csv")
+    together = pd.concat([earlier[~earlier["model"].isin(models)], new])
+    together.to_csv(FILE, index=False, lineterminator="\n")

@@ -222,6 +222,49 @@ JOBS["steck2020_emphasis"] = Job(
 )
 
 
+STAGES["curves"] = (
+    ["split"],
+    lambda dataset, **_: (
+        code("steck2020_curves.py"),
+        COLUMNS[dataset],
+        config["ranks"],
+    ),
+)
+
+
+rule steck2020_curves:
+    input:
+        interactions=INTERACTIONS,
+        split=SPLIT,
+    output:
+        curves=CURVES_AS_PUBLISHED,
+    log:
+        "<logs>/steck2020_curves/{dataset}.log",
+    benchmark:
+        "<benchmarks>/steck2020_curves/{dataset}.tsv"
+    conda:
+        "../../envs/fit.yaml"
+    threads: fit_threads
+    resources:
+        mem_mb=attribution_mb,
+        runtime=deep_minutes,
+        disk_mb=20,
+    params:
+        lineage=led_to("curves"),
+        protocol=protocol,
+        column=lambda wildcards: COLUMNS[wildcards.dataset],
+        published=PUBLISHED_FACTS,
+        ranks=config["ranks"],
+    script:
+        "../scripts/steck2020_curves.py"
+
+
+JOBS["steck2020_fig1_as_published"] = Job(
+    input={"curves": collect(CURVES_AS_PUBLISHED, dataset=ATTRIBUTED)},
+    lineage=[lineage("curves", dataset=dataset) for dataset in ATTRIBUTED],
+)
+
+
 rule steck2020_experiments:
     input:
         metrics=collect(METRICS, dataset=DATASETS, model=LINEAR_ROWS),

@@ -33,6 +33,7 @@ from lindrop.papers.steck2020.datasets import (
     published_sets,
     shared_entries,
 )
+from lindrop.papers.steck2020.figures import fig1_as_published
 from lindrop.papers.steck2020.figures.embeddings import PARTS
 from lindrop.papers.steck2020.figures.fig1_center import cosine_checks
 from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks, undecided
@@ -53,8 +54,9 @@ DECIDED = {
     },
 }
 FAILING = {"e1", "e2", "e3", "supplement_3_updates"}  # checks as printed that fail
-# checks of figures made only when asked for: test_attribution.py and test_emphasis.py test them
+# checks of figures made only when asked for: their own tests are beside
 ASKED = {"attribution", "attribution_exact", "attribution_printed", "emphasis"}
+ASKED |= {f"{claim}_as_published" for claim in fig1_as_published.CLAIMS}
 PAPER = claims_of("steck2020")
 
 

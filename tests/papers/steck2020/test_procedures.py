@@ -9,6 +9,7 @@ from lindrop.models.base import LowRank, dropout_penalty
 from lindrop.models.edlae import as_published
 from lindrop.papers.steck2020.procedures import (
     BATCHES,
+    CONSTRAINED,
     OMEGA,
     PRINTED,
     ROWS,
@@ -41,8 +42,9 @@ def test_every_row_has_the_published_settings_of_the_three_datasets():
     product = {paper: printed_point(paper, ROW_4, shape).ridge for paper, shape in shapes.items()}
     assert product == pytest.approx({"ML-20M": 3.52, "Netflix": 6.81, "MSD": 1e-4}, rel=0.04)
     for paper, points in PRINTED.items():
-        assert list(points) == [row.model for row in ROWS]
-        for row in ROWS:
+        rows = (*ROWS, CONSTRAINED)
+        assert list(points) == [row.model for row in rows]
+        for row in rows:
             assert points[row.model].epochs in row.epochs
             assert printed_point(paper, row, shapes[paper]).p == points[row.model].p
     assert printed_point("MSD", ROW_5, shapes["MSD"]) == (0.1, 10, 20)
@@ -67,6 +69,16 @@ def test_alternation_and_admm_have_the_iterates_of_the_published_equations(data)
     expected = as_published.printed_alternation(data.gram, *POINT[:2], start, zero_diagonal=False)
     for model, (u, v) in islice(zip(data.published(ROW_3, POINT, 7), expected, strict=False), 8):
         np.testing.assert_allclose(model.encoder @ model.decoder.T, u @ v.T, atol=1e-9)
+
+
+def test_alternation_for_eq_11_has_the_iterates_of_the_published_equations(data):
+    large = Data(X, 8)  # rank² above the number of items
+    start = np.random.RandomState(7).randn(8, 20).T * 1e-4
+    expected = as_published.printed_alternation(large.gram, *POINT[:2], start, zero_diagonal=True)
+    trained = large.published(CONSTRAINED, POINT, 7)
+    for model, (u, v) in islice(zip(trained, expected, strict=False), 10):
+        np.testing.assert_allclose(model.encoder @ model.decoder.T, u @ v.T, atol=1e-8)
+    assert np.abs(np.diag(model.encoder @ model.decoder.T)).max() < 1e-8
 
 
 def test_batches_are_as_many_as_on_ml_20m_unless_the_dataset_is_the_papers():

@@ -52,6 +52,7 @@ PAPERS: dict[str, Paper] = {
         "fig1_right": Figure("Figure 1, right", "cosines, unconstrained", checks=False),
         "attribution": Figure("Table 1", "as published and exact", asked=True),
         "emphasis": Figure("Section 4", "weights b above 0", asked=True),
+        "fig1_as_published": Figure("Figure 1, left", "trained as published", asked=True),
         "theorem": Figure("Theorem (Eq. 6)", "sampled dropout", ("seed",), checks=False),
         "admm": Figure("Solvers of Eq. 10", "convergence", checks=False),
         "embeddings": Figure("Section 5", "penalties on embeddings", checks=False),

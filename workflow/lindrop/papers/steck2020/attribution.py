@@ -137,7 +137,7 @@ class Study:
         progress = Progress("attribution", len(ROWS), unit="rows")
         tuned: dict[str, Trial] = {}
         for row in ROWS:
-            published = self._tuned_training(row)
+            published = self.tuned_training(row)
             yield published
             yield self._optimum(row, SAME, published.point)
             if row.model == "edlae":
@@ -163,7 +163,8 @@ class Study:
             yield Trial(row, PUBLISHED, point, model, times=more, seconds=seconds)
         yield self._optimum(row, SAME, point)
 
-    def _tuned_training(self, row: Row) -> Trial:
+    def tuned_training(self, row: Row) -> Trial:
+        """The published procedure at the paper's point, or at the one that is tuned for it."""
         start = time.perf_counter()
         best: dict[tuple[float, float], int] = {}
 
@@ -181,7 +182,7 @@ class Study:
             point = Point(*chosen, best[chosen])
         ((_, model),) = self._train(row, point, [point.epochs])
         seconds = time.perf_counter() - start
-        logger.info("row %d as published: %s, %d points", row.number, point, tried)
+        logger.info("%s as published: %s, %d points", row.model, point, tried)
         return Trial(row, PUBLISHED, point, model, seconds=seconds, points=tried)
 
     def _train(

@@ -62,6 +62,8 @@ ROWS = (
     Row("sampled_dropout", "dropout_l2", (10,), 0.67, -2.5),
     Row("edlae", "edlae", (5, 10, 20), 0.15, -0.5),
 )
+# The curve of Eq. 11 in Figure 1: Table 1 has no row of it. Its search starts at Netflix's share.
+CONSTRAINED = Row("zero_diagonal_l2", "zero_diagonal_l2", (10,), None, -0.5)
 BY_ADAM = ("weight_decay", "sampled_dropout")
 
 
@@ -81,6 +83,7 @@ PRINTED: Mapping[str, Mapping[str, Point]] = {
         "dropout_l2": Point(0.67, 200, 5),
         "sampled_dropout": Point(0.67, 3e-9, 10),
         "edlae": Point(0.33, 400, 5),
+        "zero_diagonal_l2": Point(0.0, 500, 10),
     },
     "Netflix": {
         "weight_decay": Point(0.0, 8e-6, 5),
@@ -88,6 +91,7 @@ PRINTED: Mapping[str, Mapping[str, Point]] = {
         "dropout_l2": Point(0.67, 500, 5),
         "sampled_dropout": Point(0.67, 2e-9, 10),
         "edlae": Point(0.15, 500, 10),
+        "zero_diagonal_l2": Point(0.0, 1_000, 10),
     },
     "MSD": {
         "weight_decay": Point(0.0, 2e-7, 5),
@@ -95,6 +99,7 @@ PRINTED: Mapping[str, Mapping[str, Point]] = {
         "dropout_l2": Point(0.75, 20, 5),
         "sampled_dropout": Point(0.67, 1e-14, 10),
         "edlae": Point(0.1, 10, 20),
+        "zero_diagonal_l2": Point(0.0, 200, 10),
     },
 }
 
@@ -164,7 +169,8 @@ class Data:
             factors = self._admm(point, notebook_start(len(self.gram), self.rank, seed))
         else:
             start = np.random.RandomState(seed).randn(self.rank, len(self.gram)).T
-            factors = self._alternation(point, np.ascontiguousarray(start) * START_SCALE)
+            start = np.ascontiguousarray(start) * START_SCALE
+            factors = self._alternation(point, start, row.model == CONSTRAINED.model)
         return (LowRank(u, v) for u, v in factors)
 
     def exact(self, row: Row, point: Point, **options: float) -> Fit:
@@ -202,18 +208,29 @@ class Data:
         whole: Matrix = np.tril(lower) + np.tril(lower, -1).T
         return whole
 
-    def _alternation(self, point: Point, v: Matrix) -> Iterator[tuple[Matrix, Matrix]]:
-        """Iterates of `printed_alternation` without a constraint on the diagonal.
+    def _alternation(
+        self, point: Point, v: Matrix, zero_diagonal: bool
+    ) -> Iterator[tuple[Matrix, Matrix]]:
+        """Iterates of `printed_alternation`, with products in an order that keeps them small.
 
-        Products are taken in an order that forms no items × items matrix.
+        Only the constraint diag(UV') = 0 needs items × items matrices beside X'X and the inverse.
         """
         penalty = self._penalty(point)
         inverse = self._inverse(penalty)
         while True:
-            dual = v @ np.linalg.inv(v.T @ v)
-            u = dual - inverse @ (penalty[:, None] * dual)
+            dual, shrink = v @ np.linalg.inv(v.T @ v), penalty
+            if zero_diagonal:
+                k = dual @ v.T
+                own = k.diagonal().copy()
+                k *= inverse
+                shrink = sl.solve(k, own, assume_a="pos", overwrite_a=True, check_finite=False)
+            u = dual - inverse @ (shrink[:, None] * dual)
             gu = self.gram @ u
-            v = gu @ np.linalg.inv(u.T @ (gu + penalty[:, None] * u))
+            left = np.linalg.inv(u.T @ (gu + penalty[:, None] * u))
+            v = gu @ left
+            if zero_diagonal:
+                of = u @ left
+                v -= of * (row_products(u, v) / row_products(u, of))[:, None]
             yield u, v
 
     def _admm(self, point: Point, u: Matrix) -> Iterator[tuple[Matrix, Matrix]]:

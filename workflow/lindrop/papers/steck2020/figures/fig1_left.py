@@ -151,6 +151,8 @@ def _draw_dataset(axis: Axes, points: pd.DataFrame) -> None:
     bars: dict[str, Any] = {"elinewidth": 0.8, "capsize": 1.5}
     for depth, (name, style) in enumerate(STYLES.items()):
         line = points[points["curve"] == name]
+        if line.empty:
+            continue
         style = style | {"zorder": 10 - depth}  # EDLAE on top
         axis.errorbar(line["rank"], line["mean"], line["stderr"], **style, **bars)
         hollow = line[~line["converged"]]

@@ -1,0 +1,93 @@
+"""Steck 2020 on real data: docs/results.md, its pictures and the numbers behind them.
+
+    snakemake --cores 2 steck2020 --configfile config/ml-100k.yaml
+    snakemake --cores 2 attribution emphasis --configfile config/ml-100k.yaml
+    python benchmarks/real_data.py results
+
+The first two commands are runs, of which config/ml-1m.yaml, config/lastfm.yaml and
+config/gowalla-users.yaml have others. The third puts what they found on their datasets into
+attribution.csv, emphasis.csv and real_claims.csv of benchmarks/results, in place of what was there,
+draws docs/attribution.png and docs/emphasis.png and writes docs/results.md; without a folder, it
+draws and writes only.
+"""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import attribution
+import emphasis
+import pandas as pd
+import published
+import real_claims
+from matplotlib.figure import Figure
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS, NUMBERS = ROOT / "docs", ROOT / "benchmarks" / "results"
+PAGE = DOCS / "results.md"
+COLOURS = 64
+FIGURES: dict[str, Callable[[pd.DataFrame], Figure]] = {
+    "attribution": attribution.draw,
+    "emphasis": emphasis.draw,
+}
+HEAD = """\
+# Results on real data
+
+<!-- Made by `python benchmarks/real_data.py` from benchmarks/results/real_claims.csv,
+attribution.csv, emphasis.csv and published.csv. -->
+
+For those who ask what of Steck 2020 is true of data that they know: its empirical claims on other
+sets than the paper's, its Table 1 trained as published and solved exactly, the weight b that it
+leaves at 0, and numbers that others published beside ours. `benchmarks/real_data.py` names the
+commands that compute everything here; the csv files are in `benchmarks/results`.
+"""
+
+
+def add(folder: Path) -> None:
+    """Replace the lines of the datasets of a run."""
+    for name in FIGURES:
+        file = folder / "figures" / f"steck2020_{name}.csv"
+        if file.exists():
+            _replace(NUMBERS / f"{name}.csv", pd.read_csv(file))
+    checks = folder / "experiments" / "steck2020" / "experiments.json"
+    if checks.exists():
+        _replace(real_claims.FILE, real_claims.lines(checks, folder / "tables"))
+
+
+def _replace(kept: Path, new: pd.DataFrame) -> None:
+    earlier = pd.read_csv(kept) if kept.exists() else new.iloc[:0]
+    others = earlier[~earlier["dataset"].isin(set(new["dataset"]))]
+    together = pd.concat([others, new]) if len(others) else new
+    order = together["dataset"].map(real_claims.place)
+    together = together.iloc[order.argsort(kind="stable")]
+    together.to_csv(kept, index=False, float_format="%.5g", lineterminator="\n")
+
+
+def picture(name: str) -> None:
+    """Draw a picture of docs/ from its csv, with few colours."""
+    image = io.BytesIO()
+    drawn = FIGURES[name](pd.read_csv(NUMBERS / f"{name}.csv"))
+    drawn.savefig(image, format="png", metadata={"Software": None})
+    few = Image.open(image).convert("RGB").quantize(COLOURS)
+    few.save(DOCS / f"{name}.png", optimize=True)
+
+
+def page() -> str:
+    """Text of docs/results.md."""
+    parts = [
+        real_claims.section(),
+        attribution.section(pd.read_csv(attribution.FILE)),
+        emphasis.section(pd.read_csv(emphasis.FILE)),
+        published.section(pd.read_csv(published.FILE)),
+    ]
+    return "\n\n".join([HEAD.rstrip(), *("\n".join(part) for part in parts)]) + "\n"
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        add(Path(argument))
+    for name in FIGURES:
+        picture(name)
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,44 @@
+"""Figure 1 (left) of Steck 2020 from models that the published procedures train."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lindrop.base.errors import UserError
+from lindrop.claims.checks import Check, Data
+from lindrop.papers.steck2020.datasets import Dataset
+from lindrop.papers.steck2020.figures import fig1_left
+from lindrop.store.csv_files import read_csv
+
+CLAIMS = ("fig1_highest", "fig1_small_ranks", "fig1_crossing")  # whose other verdict this gives
+
+
+def data(curves: Sequence[str]) -> pd.DataFrame:
+    """Curves of every dataset, from the files of the rule `steck2020_curves`."""
+    if not curves:
+        raise UserError(
+            "the curves of Figure 1 are trained on splits by users, but no dataset of the "
+            "configuration has `split: users`"
+        )
+    return pd.concat([read_csv(file, "the rule steck2020_curves") for file in curves])
+
+
+def draw(data: pd.DataFrame) -> Figure:
+    """Panels of nDCG@100 by rank, one for each dataset."""
+    return fig1_left.draw(data)
+
+
+def checks(data: pd.DataFrame) -> list[Check]:
+    """Checks of what the paper sees in the figure, each under its claim's own name."""
+    found = []
+    for name, of in data.groupby("dataset", sort=False):
+        label: Data = str(of["data"].iloc[0])  # type: ignore[assignment]
+        seen = fig1_left.rank_checks(Dataset(str(name), label), of)
+        found += [
+            replace(check, claim=f"{check.claim}_as_published")
+            for check in seen
+            if check.claim in CLAIMS
+        ]
+    return found
