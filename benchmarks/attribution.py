@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
+from real_claims import TITLES
 
+from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, SAME, column
-from lindrop.papers.steck2020.figures.attribution import GAINS, NAMES, ROWS
+from lindrop.papers.steck2020.figures.attribution import GAINS, NAMES, ROWS, STEPS, draw
 
+__all__ = ["FILE", "draw", "draw_gains", "section", "sentences"]
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "benchmarks" / "results" / "attribution.csv"
 TRAINING = (
@@ -19,6 +23,35 @@ TRAINING = (
 SIGNIFICANT = 0.05  # corrected p-value below which a gain differs from zero
 Line = dict[str, Any]
 Lines = dict[tuple[str, str, str, str], Line]
+
+
+def draw_gains(found: pd.DataFrame) -> Figure:
+    """What each step of Table 1 gains as trained and between optima, for each dataset."""
+    figure = Figure(figsize=(WIDTH, 2.3))
+    datasets = list(found.groupby("dataset", sort=False))
+    axes = figure.subplots(1, len(datasets), squeeze=False, sharey=True)[0]
+    kinds = {PUBLISHED: ("as published", COLOURS[1], "white"), EXACT: ("optima", "k", "k")}
+    for axis, (name, _) in zip(axes, datasets, strict=True):
+        lines = by_name(found)
+        for shift, (kind, (label, colour, fill)) in zip((0.13, -0.13), kinds.items(), strict=True):
+            for place, (high, low) in enumerate(reversed(STEPS)):
+                line = lines.get((str(name), "gain", column(high, kind), column(low, kind)))
+                if line is None:  # row 4 has the optimum of row 3
+                    axis.plot(0, place + shift, "o", ms=4.5, color=colour)
+                    continue
+                bars = [[line["value"] - line["low"]], [line["high"] - line["value"]]]
+                style: dict[str, Any] = {"ms": 4.5, "elinewidth": 0.9, "capsize": 2, "mfc": fill}
+                known = {} if place else {"label": label}
+                axis.errorbar(
+                    line["value"], place + shift, xerr=bars, fmt="o", color=colour, **style, **known
+                )
+        axis.axvline(0, color="k", lw=0.7, ls=":")
+        axis.set_title(TITLES.get(str(name), str(name)), loc="left")
+        axis.set_xlabel("gain in nDCG@100")
+        names = [f"{NAMES[high]}\nover {NAMES[low]}" for high, low in reversed(STEPS)]
+        axis.set_yticks(range(len(STEPS)), names)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
+    return figure
 
 
 def by_name(found: pd.DataFrame) -> Lines:

@@ -7,8 +7,8 @@
 The first two commands are runs, of which config/ml-1m.yaml, config/lastfm.yaml and
 config/gowalla-users.yaml have others. The third puts what they found on their datasets into
 attribution.csv, emphasis.csv and real_claims.csv of benchmarks/results, in place of what was there,
-draws docs/attribution.png and docs/emphasis.png and writes docs/results.md; without a folder, it
-draws and writes only.
+draws docs/attribution.png, docs/gains.png and docs/emphasis.png and writes docs/results.md; without
+a folder, it draws and writes only.
 """
 
 import io
@@ -32,6 +32,8 @@ FIGURES: dict[str, Callable[[pd.DataFrame], Figure]] = {
     "attribution": attribution.draw,
     "emphasis": emphasis.draw,
 }
+PICTURES = FIGURES | {"gains": attribution.draw_gains}
+FROM = {"gains": "attribution"}  # the csv of a picture, where its name is another
 HEAD = """\
 # Results on real data
 
@@ -68,7 +70,7 @@ def _replace(kept: Path, new: pd.DataFrame) -> None:
 def picture(name: str) -> None:
     """Draw a picture of docs/ from its csv, with few colours."""
     image = io.BytesIO()
-    drawn = FIGURES[name](pd.read_csv(NUMBERS / f"{name}.csv"))
+    drawn = PICTURES[name](pd.read_csv(NUMBERS / f"{FROM.get(name, name)}.csv"))
     drawn.savefig(image, format="png", metadata={"Software": None})
     few = Image.open(image).convert("RGB").quantize(COLOURS)
     few.save(DOCS / f"{name}.png", optimize=True)
@@ -88,6 +90,6 @@ def page() -> str:
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
         add(Path(argument))
-    for name in FIGURES:
+    for name in PICTURES:
         picture(name)
     PAGE.write_text(page(), encoding="utf-8")

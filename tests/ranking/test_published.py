@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from published import FILE, METRICS, PAGE, PUBLISHED, TOLERANCES, page
+from published import FILE, METRICS, PUBLISHED, TOLERANCES, section
+from real_data import PAGE
 
 from lindrop.data.formats import read_interactions
 from lindrop.data.interactions import TEST, TRAIN, joined
@@ -24,7 +25,7 @@ def test_the_last_full_run_gave_the_published_numbers(model):
 
 
 def test_the_page_shows_what_the_run_gave():
-    assert PAGE.read_text(encoding="utf-8") == page(FOUND)
+    assert "\n".join(section(FOUND)) in PAGE.read_text(encoding="utf-8")
 
 
 def by_numpy(train, test, ridge, p):
