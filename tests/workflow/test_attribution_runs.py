@@ -1,8 +1,9 @@
-"""The target that trains rows 1 to 5 of Table 1 as published, from a configuration to a figure."""
+"""Targets that train Table 1 and Figure 1 as published and tune b, from a config to a figure."""
 
 import pandas as pd
 
 from lindrop.claims.check_files import read_checks
+from lindrop.papers.steck2020.figures.fig1_as_published import CLAIMS
 from support.configurations import SMALL, rules_run
 
 SETTINGS = SMALL + "rank: 8\nranks: [8]\nsteck2020: {splits: 2}\n"
@@ -36,3 +37,26 @@ def test_attribution_runs_on_every_split_and_only_when_it_is_asked_for(project):
     assert set(rules_run(project.ok(f"{RUN} -n"))) == {
         *("attribution", "steck2020_attribution", "steck2020_attribution_split"),
     }
+
+
+def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project):
+    project.write("config/small.yaml", SETTINGS)
+    run = "snakemake --cores 2 emphasis fig1_as_published --configfile config/small.yaml"
+    planned = project.ok("snakemake -n --cores 2 steck2020 --configfile config/small.yaml")
+    assert not {"steck2020_emphasis", "steck2020_curves"} & {*rules_run(planned)}
+    project.ok(run)
+    found = pd.read_csv(project.path("results/figures/steck2020_emphasis.csv"))
+    gains = found[found["quantity"] == "gain"]
+    assert (gains["splits"] == 2).all()
+    identities = found[found["quantity"] == "identity"]
+    assert (identities["value"] < 1e-9).all()
+    curves = pd.read_csv(project.path("results/figures/steck2020_fig1_as_published.csv"))
+    assert curves["curve"].value_counts().tolist() == [2, 2, 2]
+    for job, claims in {
+        "emphasis": {"emphasis"},
+        "fig1_as_published": {f"{claim}_as_published" for claim in CLAIMS},
+    }.items():
+        checks = read_checks(project.path(f"results/experiments/steck2020/{job}.json"))
+        assert {check.claim for check in checks} == claims
+        assert {check.data for check in checks} == {"synthetic"}
+    assert not rules_run(project.ok(f"{run} -n"))
