@@ -315,6 +315,7 @@ def left(changes=(), lead_stderr=1e-5):
             "mean": mean,
             "stderr": 1e-3,
             "lead_stderr": lead_stderr,
+            "free_stderr": lead_stderr,
             "users": 400,
             "converged": True,
         }
@@ -371,6 +372,16 @@ def test_a_lead_that_the_users_are_too_few_to_tell_leaves_the_figure_undecided()
     found = of("fig1_highest", rank_checks(NETFLIX, left(lead_stderr=5e-4), AT_1000))
     assert [check.verdict for check in found] == ["undecided", "holds"]
     assert verdict(found) == Verdict.REPRODUCED, "in its fairest reading"
+
+
+def test_a_crossing_and_a_small_rank_that_the_users_are_too_few_to_tell_decide_nothing():
+    """At full rank Eq. 11 leads by half of a standard error of the difference, at rank 10 too."""
+    close = [("zero_diagonal_l2", 3, 0.3705)]
+    few, enough = (rank_checks(ONE, left(close, error)) for error in (1e-3, 1e-4))
+    assert verdict(of("fig1_crossing", few)) == Verdict.UNDECIDED
+    assert verdict(of("fig1_crossing", enough)) == Verdict.IN_SHAPE
+    near = left([("zero_diagonal_l2", 0, 0.2975)], lead_stderr=1e-3)
+    assert verdict(of("fig1_small_ranks", rank_checks(ONE, near))) == Verdict.UNDECIDED
 
 
 def test_the_highest_curve_may_be_beaten_by_less_than_an_error_charitably():
@@ -480,8 +491,8 @@ def test_a_gain_within_the_paired_error_is_none():
         open_checks = [check for check in found if check.doubt]
         if gain > 0:
             assert verdict(found) == Verdict.UNDECIDED
-        assert len(open_checks) == 2  # over rows 3 and 4
-        for check in open_checks:
+        assert len(open_checks) == 4  # over rows 3 and 4, by nDCG@100 and by the least metric
+        for check in open_checks[::2]:
             # an error of .01 / √200 with 200 users is half of .0005 with 1,600 of them
             assert check.needed_users == pytest.approx(1_600, rel=0.15)
             assert (check.users, check.stderr) == (200, pytest.approx(0.01 / 200**0.5, rel=0.1))

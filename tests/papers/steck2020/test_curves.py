@@ -63,7 +63,7 @@ def shown(trained, tmp_path):
 def test_the_figure_is_drawn_and_its_claims_follow_from_the_curves(shown):
     assert figure.draw(shown).axes[0].get_title(loc="left") == "one"
     shape = {"edlae": (0.30, 0.40), "product_l2": (0.299, 0.33), "zero_diagonal_l2": (0.25, 0.39)}
-    even = shown.assign(stderr=0.001, lead_stderr=0.0001)
+    even = shown.assign(stderr=0.001, lead_stderr=0.0001, free_stderr=0.0001)
     steps = np.log(even["rank"] / 2) / np.log(20)
     low, high = (even["curve"].map({name: of[end] for name, of in shape.items()}) for end in (0, 1))
     as_printed = even.assign(mean=low + steps * (high - low))

@@ -52,6 +52,7 @@ def _lines(rank: int, tested: Tested, points: Mapping[str, Any]) -> list[dict[st
     for name, per_user in tested.items():
         measured = summary(per_user).loc[CRITERION]
         lead = paired(tested["edlae"], per_user).loc[CRITERION]
+        gap = paired(per_user, tested["product_l2"]).loc[CRITERION]
         full = "epochs" not in points[name]
         found.append(
             {
@@ -62,6 +63,7 @@ def _lines(rank: int, tested: Tested, points: Mapping[str, Any]) -> list[dict[st
                 "mean": measured["mean"],
                 "stderr": measured["stderr"],
                 "lead_stderr": lead["stderr"],
+                "free_stderr": gap["stderr"],
                 "users": measured["n_users"] - measured["n_nan"],
                 "paper": float("nan"),
                 "converged": True,  # that a training is short is part of the procedure

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from lindrop.base.arrays import Vector
 from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.checks import CHARITABLE, Check, at_least, at_most, equal
 from lindrop.data.provenance import comparable
@@ -104,6 +105,8 @@ def curves(
             measured = summary(tested.per_user).loc[CRITERION]
             best = results[EDLAE if model == name else CURVES[EDLAE]].get(tested.rank, tested)
             lead = paired(best.per_user, tested.per_user).loc[CRITERION]
+            free = results[FREE if model == name else CURVES[FREE]].get(tested.rank, tested)
+            gap = paired(tested.per_user, free.per_user).loc[CRITERION]
             in_table = paper is not None and model == name and tested.rank == paper.rank
             printed = paper.printed(name)[PRINTED.index(CRITERION)] if paper and in_table else None
             rows.append(
@@ -116,6 +119,7 @@ def curves(
                     "mean": measured["mean"],
                     "stderr": measured["stderr"],
                     "lead_stderr": lead["stderr"],
+                    "free_stderr": gap["stderr"],
                     "users": measured["n_users"] - measured["n_nan"],
                     "paper": nan if printed is None else printed,
                     "converged": tested.converged,
@@ -197,6 +201,8 @@ class Curves:
         self.error = errors[EDLAE].to_numpy(float)
         paired_errors = data.pivot(index="rank", columns="curve", values="lead_stderr")
         self.lead_errors = paired_errors[[CONSTRAINED, FREE]].to_numpy(float)
+        of_free = data.pivot(index="rank", columns="curve", values="free_stderr")
+        self.gap_errors = of_free[CONSTRAINED].to_numpy(float)
         self.users = int(data["users"].min())
 
     @property
@@ -215,7 +221,16 @@ class Curves:
 
         Between two ranks, the lead is interpolated linearly in the logarithm of the rank.
         """
+        return self._crossing(self.constrained - self.free)
+
+    @property
+    def crossing_error(self) -> float:
+        """Standard error of `crossing`: half of what one of every lead makes, up and down."""
         lead = self.constrained - self.free
+        late, early = (self._crossing(lead + sign * self.gap_errors) for sign in (-1, 1))
+        return (late - early) / 2
+
+    def _crossing(self, lead: Vector) -> float:
         behind = np.flatnonzero(lead <= 0)
         if not behind.size:
             return float(self.ranks[0])
@@ -346,23 +361,34 @@ def _small_ranks(dataset: Dataset, curves: Curves) -> list[Check]:
     low = partial(at_least, "fig1_capacity", data=dataset.data)
     at = curves.large
     farther = abs(curves.edlae[at] - curves.free[at]) - abs(best - free)
+    apart_error = float(np.hypot(curves.lead_errors[at, 1], curves.lead_errors[0, 1]))
+    gap_error = float(curves.gap_errors[0])
     of_large = (
         f"{dataset.name}, rank {curves.ranks[at]}: distance of the unconstrained model to EDLAE"
     )
     fall = (curves.edlae[-1] - best) / curves.error[0]
+    by_users = partial(replace, users=curves.users)
+    nearer = small(f"{of_large}, less that at rank {curves.ranks[0]}", farther, 0)
+    better = small(f"{what} the unconstrained model less Eq. 11", free - constrained, 0)
     return [
-        small(f"{of_large}, less that at rank {curves.ranks[0]}", farther, 0),
-        small(f"{what} the unconstrained model less Eq. 11", free - constrained, 0),
+        by_users(nearer, stderr=apart_error),
+        by_users(better, stderr=gap_error),
         low(f"{what} EDLAE below full rank, in standard errors", fall, SIGNIFICANT),
     ]
 
 
 def _crossing(dataset: Dataset, curves: Curves) -> list[Check]:
-    """Checks of the rank at which Eq. 11 overtakes; on Netflix, it is about 100 in the paper."""
+    """Checks of the rank at which Eq. 11 overtakes; on Netflix, it is about 100 in the paper.
+
+    Where the users are too few to tell at which rank the curves cross, they decide nothing.
+    """
     what = f"{dataset.name}: rank from which on Eq. 11 is better"
     check = partial(at_most, "fig1_crossing", data=dataset.data)
-    checks = [check(f"{what}, over the full rank", curves.crossing / curves.full, SMALL_RANK)]
+    share = check(f"{what}, over the full rank", curves.crossing / curves.full, SMALL_RANK)
+    error = curves.crossing_error
+    found = [replace(share, stderr=error / curves.full, users=curves.users)]
     if dataset.paper == FIGURE_SET:
         factor = max(curves.crossing / NETFLIX_CROSSING, NETFLIX_CROSSING / curves.crossing)
-        checks.append(check(f"{what}: its factor from 100, either way", factor, 3))
-    return checks
+        about = check(f"{what}: its factor from 100, either way", factor, 3)
+        found.append(replace(about, stderr=factor * error / curves.crossing, users=curves.users))
+    return found
