@@ -13,6 +13,7 @@ from lindrop.claims.check_files import write_checks
 from lindrop.claims.checks import at_least, equal
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.papers.steck2020.figures.emphasis import CHOSEN
+from lindrop.papers.steck2020.section_6 import LARGE
 
 EMPHASIS = pd.read_csv(emphasis.FILE)
 
@@ -58,9 +59,14 @@ def test_numbers_of_the_sentences_on_b_are_in_the_csv():
 
 
 def test_words_on_b_follow_from_the_numbers():
+    assert pytest.approx(0.02, abs=0.003) == LARGE, emphasis.LARGE_NAME
     for _, of in EMPHASIS.groupby("dataset"):
         assert (of.loc[of["quantity"] == "identity", "value"] < 1e-9).all()
         assert (of["quantity"] == CHOSEN).sum() == 1
+    assert emphasis.worth(0.01, gains=True, loses=False).startswith("a gain of less")
+    assert emphasis.worth(0.03, gains=True, loses=False).startswith("a gain of more")
+    assert emphasis.worth(-0.01, gains=False, loses=True).startswith("a loss of less")
+    assert emphasis.worth(0.01, gains=False, loses=False).startswith("which cannot")
 
 
 def test_a_run_replaces_the_lines_of_its_datasets_alone(tmp_path, monkeypatch):

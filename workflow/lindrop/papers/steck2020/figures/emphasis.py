@@ -108,7 +108,7 @@ def draw(data: pd.DataFrame) -> Figure:
     for axis in axes[len(datasets) :]:
         axis.set_axis_off()
     axes[0].set_ylabel(f"gain in {title(CRITERION)} over b = 0")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
     return figure
 
 
