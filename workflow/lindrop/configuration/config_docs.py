@@ -22,6 +22,8 @@ workflow/lindrop/models/catalogue.py: edit those, not this. -->
 | `ml-1m.yaml` | a small real run: one download of 6 MB |
 | `ml-1m-time.yaml` | the same archive, split by time |
 | `gowalla.yaml` | the split of LightGCN, on which others have published numbers |
+| `gowalla-users.yaml` | Gowalla split by users, its places with 40 users or more |
+| `lastfm.yaml` | Last.fm of HetRec 2011, from a file of your own |
 | `dropout.yaml` | the dropout papers' experiments at the papers' sizes, all else as by default |
 | `paper.yaml` | ML-20M, Netflix and MSD, and the dropout papers, at the papers' settings |
 
