@@ -14,6 +14,7 @@ from lindrop.claims.checks import at_least, equal
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.papers.steck2020.figures.emphasis import CHOSEN
 from lindrop.papers.steck2020.section_6 import LARGE
+from support.repository import REPOSITORY
 
 EMPHASIS = pd.read_csv(emphasis.FILE)
 
@@ -67,6 +68,15 @@ def test_words_on_b_follow_from_the_numbers():
     assert emphasis.worth(0.03, gains=True, loses=False).startswith("a gain of more")
     assert emphasis.worth(-0.01, gains=False, loses=True).startswith("a loss of less")
     assert emphasis.worth(0.01, gains=False, loses=False).startswith("which cannot")
+
+
+def test_the_readme_says_of_b_what_the_numbers_say():
+    """No b above 0 is worse by more than an error, and on some sets the chosen one is better."""
+    says = "At full rank, the weight b that the paper sets to 0 (full emphasis) is better above 0."
+    assert says in " ".join((REPOSITORY / "README.md").read_text(encoding="utf-8").split())
+    chosen = EMPHASIS[EMPHASIS["quantity"] == CHOSEN]
+    assert (chosen["high"] > 0).all()
+    assert (chosen["low"] > 0).sum() > len(chosen) / 2
 
 
 def test_a_run_replaces_the_lines_of_its_datasets_alone(tmp_path, monkeypatch):

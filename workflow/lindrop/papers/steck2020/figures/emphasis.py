@@ -101,7 +101,7 @@ def draw(data: pd.DataFrame) -> Figure:
     """For each dataset: the gain over b = 0 by b, with 95 % intervals."""
     datasets = list(data.groupby("dataset", sort=False))
     figure = Figure(figsize=(WIDTH, 2.6))
-    axes = figure.subplots(1, max(len(datasets), 2), squeeze=False)[0]
+    axes = figure.subplots(1, max(len(datasets), 2), squeeze=False, sharey=True)[0]
     for axis, (name, of) in zip(axes, datasets, strict=False):
         _draw(axis, of)
         axis.set_title(str(name), loc="left")
