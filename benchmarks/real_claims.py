@@ -10,7 +10,7 @@ import pandas as pd
 
 from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.check_files import read_checks
-from lindrop.claims.checks import Check
+from lindrop.claims.checks import CHARITABLE, PRINTED, Check
 from lindrop.claims.register import Claim, read_paper
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.papers.steck2020.figures import attribution as figure_attribution
@@ -85,11 +85,12 @@ def claims() -> list[tuple[Claim, dict[str, list[Check]]]]:
 
 
 def telling(checks: Sequence[Check], found: Verdict) -> Check:
-    """The check to show: the first that made the verdict."""
+    """The check to show: the first that made the verdict, and where it can, one without a doubt."""
     if found is Verdict.UNDECIDED:
         return next(check for check in checks if check.doubt)
-    holds = [check for check in checks if check.holds == (found is Verdict.IN_SHAPE)]
-    return (holds or list(checks))[0]
+    own = [check for check in checks if check.form in (PRINTED, CHARITABLE)]
+    made = [check for check in own if check.holds == (found is Verdict.IN_SHAPE)]
+    return min(made, key=lambda check: bool(check.doubt))
 
 
 def cell(checks: Sequence[Check]) -> str:
@@ -97,7 +98,9 @@ def cell(checks: Sequence[Check]) -> str:
     found = verdict(checks)
     check = telling(checks, found)
     sign = SIGNS[check.relation, check.holds]
-    shown = f"{WORDS[found]}: {check.computed:.3g} {sign} {check.expected:.3g}".replace("-", "−")
+    charitably = " (charitably)" if found is Verdict.IN_SHAPE and check.form == CHARITABLE else ""
+    shown = f"{WORDS[found]}{charitably}: {check.computed:.3g} {sign} {check.expected:.3g}"
+    shown = shown.replace("-", "−")
     return f"{shown}; {check.doubt}" if found is Verdict.UNDECIDED else shown
 
 
