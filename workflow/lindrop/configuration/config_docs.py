@@ -23,7 +23,6 @@ workflow/lindrop/models/catalogue.py: edit those, not this. -->
 | `ml-1m-time.yaml` | the same archive, split by time |
 | `gowalla.yaml` | the split of LightGCN, on which others have published numbers |
 | `gowalla-users.yaml` | Gowalla split by users, its places with 40 users or more |
-| `lastfm.yaml` | Last.fm of HetRec 2011, from a file of your own |
 | `quick.yaml` | on top of any of these: two ranks, and grids searched from coarse to fine |
 | `dropout.yaml` | the dropout papers' experiments at the papers' sizes, all else as by default |
 | `paper.yaml` | ML-20M, Netflix and MSD, and the dropout papers, at the papers' settings |
