@@ -174,7 +174,7 @@ def tried(file: Path, copied: Path) -> Iterator[dict[str, Any]]:
         sys.exit(f"{file}: checks that depend on it fail to run before it is changed")
     made, target = 0, copied / file.relative_to(WORKFLOW)
     right = target.read_bytes()
-    drawn = mutants(target)
+    drawn = mutants(target) if stages else []
     random.Random(f"{SEED} {file.relative_to(LIBRARY)}").shuffle(drawn)
     for mutant in drawn:
         if made == PER_MODULE:
