@@ -11,16 +11,16 @@ others are contiguous. BLAS is not used, since its threads could change the orde
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numba import njit
 
 from lindrop.base.arrays import Matrix, Vector
+from lindrop.base.compiling import compiled_by
 
 BLOCK = 128  # number of steps whose samples and masks are drawn at once and fit into a cache
 
 # reordering of sums allows vector instructions; NaN and infinity still propagate
 FAST = {"reassoc", "contract"}
-compiled = njit(nogil=True, cache=True, fastmath=FAST)
-inlined = njit(inline="always", fastmath=FAST)
+compiled = compiled_by(nogil=True, cache=True, fastmath=FAST)
+inlined = compiled_by(inline="always", fastmath=FAST)
 
 Train = Callable[[Matrix, Matrix, Matrix, Vector], None]  # takes x, y, masks (a row per step), η
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from numba import njit
 
+from lindrop.base.compiling import compiled_by
 from lindrop.base.parallel import over_blocks, thread_count
 
 Array = npt.NDArray[Any]
 Csr = tuple[Array, Array, Array]  # indptr, indices, data
 
-compiled = njit(nogil=True, cache=True)
+compiled = compiled_by(nogil=True, cache=True)
 
 USERS = 64  # rows of X per task, if B is sparse
 COUNTED = 32  # most held-out items of a user for which each rank is counted separately

@@ -1,15 +1,16 @@
 """Evaluate the rankings of held-out users, as published (docs/protocol.md)."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import scipy.sparse as sp
 
 from lindrop.base.errors import Unsolvable, UserError
@@ -19,6 +20,9 @@ from lindrop.linalg.interactions import interactions
 from lindrop.linalg.kernels import Array, gains_of_ranks, top_k
 from lindrop.linalg.sparse_ranking import gains_of_lists
 from lindrop.ranking.metrics import DEFAULT, Metric, metric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BLOCK_BYTES = 128 << 20  # of scores computed at once
 ITEMS = ("popular", "middle", "rare")  # groups of items, each with a third of the interactions
@@ -99,7 +103,7 @@ class Evaluation:
 
     per_user: pd.DataFrame
     overall: Mapping[str, float]
-    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
+    groups: pd.DataFrame = field(default_factory=lambda: _empty())
 
 
 def evaluate(
@@ -115,6 +119,8 @@ def evaluate(
     `shares` is the share of the training users that have each item, which `novelty` and the groups
     of items need.
     """
+    import pandas as pd  # slow; a model that only recommends needs no tables
+
     if fold_in.shape != held_out.shape:
         raise ValueError(f"fold-in is {fold_in.shape}, held-out {held_out.shape}")
     held_out, items = interactions(held_out, "held-out"), fold_in.shape[1]
@@ -245,6 +251,8 @@ def _activity_groups(given: npt.NDArray[np.int64], held_out: sp.csr_array) -> np
 
 def _tables(of: str, names: Sequence[str], parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Rows of `Evaluation.groups` from the metrics of each group's users."""
+    import pandas as pd
+
     tables = []
     for name, part in zip(names, parts, strict=False):
         table = summary(part).reset_index()
@@ -252,7 +260,14 @@ def _tables(of: str, names: Sequence[str], parts: Sequence[pd.DataFrame]) -> pd.
         table.insert(0, "of", of)
         table.insert(1, "group", name)
         tables.append(table)
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return pd.concat(tables, ignore_index=True) if tables else _empty()
+
+
+def _empty() -> pd.DataFrame:
+    """A table without rows and columns."""
+    import pandas as pd
+
+    return pd.DataFrame()
 
 
 def places(k: Any, items: int) -> int:
@@ -290,6 +305,8 @@ def summary(per_user: pd.DataFrame) -> pd.DataFrame:
     Only users with held-out items count; `n_nan` of the `n_users` have none. The error is NaN if
     fewer than two users count, as nothing tells then how much users differ.
     """
+    import pandas as pd
+
     values = np.ascontiguousarray(per_user.to_numpy(np.float64))  # in rows: sums are in this order
     nan = np.isnan(values)
     counted = np.sum(~nan, axis=0)

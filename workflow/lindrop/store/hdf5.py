@@ -21,6 +21,7 @@ from lindrop.store.seal import (
     Broken,
     LargeArray,
     check_seal,
+    map_large,
     read_large,
     seal,
 )
@@ -154,15 +155,36 @@ class StoredFile:
             dataset.read_direct(out)
 
     def finite(self, name: str, shape: Shape) -> Any:
-        """Array of finite floating-point numbers of this shape (None: any length)."""
+        """Array of finite floating-point numbers of this shape (None: any length).
+
+        A large one is not copied from where the system keeps the file.
+        """
+        dataset = self._dataset(name, "f", shape)
+        if name in self._large and dataset.id.get_offset() % dataset.dtype.alignment == 0:
+            return self._mapped(name, dataset)
         values = self.array(name, "f", shape)
         flat = values.reshape(-1)
 
         def block(start: int, stop: int) -> None:
-            self.require(np.isfinite(flat[start:stop]).all(), f"{name} is not finite")
+            self._require_finite(name, flat[start:stop])
 
         over_blocks(block, flat.size, CHUNK)
         return values
+
+    def _mapped(self, name: str, dataset: h5py.Dataset) -> Any:
+        """Large array of finite numbers as a view of the file."""
+
+        def check(start: int, block: npt.NDArray[np.uint8]) -> None:
+            self._require_finite(name, block.view(dataset.dtype))
+
+        try:
+            data = map_large(self.path, self._entry(name, dataset), check)
+        except Broken as error:
+            raise self.damaged(f"{name}: {error}") from None
+        return data.view(dataset.dtype).reshape(dataset.shape)
+
+    def _require_finite(self, name: str, values: npt.NDArray[Any]) -> None:
+        self.require(np.isfinite(values).all(), f"{name} is not finite")
 
     def ids(self, name: str) -> Ids:
         """Raw ids, each of which occurs once, as an array of strings or of integers."""
@@ -201,13 +223,17 @@ class StoredFile:
     def _read_large(
         self, name: str, dataset: h5py.Dataset, out: npt.NDArray[Any], add: bool
     ) -> None:
+        try:
+            read_large(self.path, self._entry(name, dataset), dataset.dtype, out, add)
+        except Broken as error:
+            raise self.damaged(f"{name}: {error}") from None
+
+    def _entry(self, name: str, dataset: h5py.Dataset) -> LargeArray:
+        """Place and checksum of a large array."""
         entry = self._large[name]
         place = dataset.id.get_offset(), dataset.nbytes
         self.require(place == entry[:2], f"{name} is not where its checksum says")
-        try:
-            read_large(self.path, entry, dataset.dtype, out, add)
-        except Broken as error:
-            raise self.damaged(f"{name}: {error}") from None
+        return entry
 
 
 @contextmanager

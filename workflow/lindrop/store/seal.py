@@ -8,11 +8,12 @@ bytes 4088 to 4095   CRC-32 of the bytes before it, as eight hexadecimal digits
 byte 4096 and on     the HDF5 file
 
 HDF5 may hang or crash on damaged structures, so all of them are checked first. A large array is
-checked while it is read, in threads, so that it is read only once. The CRC-32 needs no library but
-Python's, and so does reading a file without large arrays.
+checked while it is read or mapped, in threads, so that it is read only once. The CRC-32 needs no
+library but Python's, and so does reading a file without large arrays.
 """
 
 import json
+import mmap
 import os
 import time
 import zlib
@@ -34,6 +35,8 @@ SPAN_BYTES = 1 << 24  # read by a thread block by block
 MARK = b'{"lindrop_seal": 1, '
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SETTLED_NS = 2_000_000_000  # a file changed later than this before it is checked is not remembered
+
+Use = Callable[[int, npt.NDArray[np.uint8]], None]
 
 _intact: dict[Path, tuple[int, ...]] = {}  # files checked by this process, and their state then
 
@@ -138,17 +141,48 @@ def read_large(
         raise Broken("its checksum differs")
 
 
+def map_large(path: Path, entry: LargeArray, use: Use) -> npt.NDArray[np.uint8]:
+    """Bytes of a large array where the system keeps the file, instead of a copy in this process.
+
+    use(start, bytes) is called for every block. All processes that map a file share its memory;
+    what one of them writes to the array, it alone sees. Broken if the checksum differs.
+    """
+    with path.open("rb") as file:
+        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    if len(whole) < entry.first + entry.bytes:
+        raise Broken("it is cut short")
+    data = np.frombuffer(whole, np.uint8, entry.bytes, entry.first)
+    if _checksum(entry.bytes, lambda start, stop, _: data[start:stop], use) != entry.checksum:
+        raise Broken("its checksum differs")
+    return data
+
+
 def _checksum_of(
     file: int,
     first: int,
     size: int,
     target: npt.NDArray[np.uint8] | None = None,
-    use: Callable[[int, npt.NDArray[np.uint8]], None] | None = None,
+    use: Use | None = None,
 ) -> str:
     """Checksum of a range of a file, read by threads, whose bytes are written into `target`.
 
     Without a target, use(start, bytes) is called for every block that was read.
     """
+
+    def read(start: int, stop: int, scratch: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        data = scratch[: stop - start] if target is None else target[start:stop]
+        _fill(file, first + start, data)
+        return data
+
+    return _checksum(size, read, use if target is None else None)
+
+
+def _checksum(
+    size: int,
+    read: Callable[[int, int, npt.NDArray[np.uint8]], npt.NDArray[np.uint8]],
+    use: Use | None,
+) -> str:
+    """Checksum of bytes, of which threads get blocks by read(start, stop, buffer for them)."""
     # Numba, which files without large arrays do not need
     from lindrop.store.checksum import fold, new_lanes, result, take
 
@@ -156,11 +190,9 @@ def _checksum_of(
         lanes = new_lanes()
         scratch = np.empty(min(BLOCK_BYTES, stop - start), np.uint8)
         for block in range(start, stop, BLOCK_BYTES):
-            end = min(block + BLOCK_BYTES, stop)
-            data = scratch[: end - block] if target is None else target[block:end]
-            _fill(file, first + block, data)
+            data = read(block, min(block + BLOCK_BYTES, stop), scratch)
             take(data, lanes)
-            if use and target is None:
+            if use:
                 use(block, data)
         return result(lanes, stop - start)
 

@@ -11,9 +11,9 @@ with many items. All sums are in float64.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from lindrop.base.arrays import Vector
+from lindrop.base.compiling import compiled_by
 from lindrop.linalg.kernels import Array, Csr, compiled
 
 BITS = 64  # users per word
@@ -29,7 +29,7 @@ EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 # Multiplications and additions may be fused, and sums may be split into lanes: the result depends
 # on the kind of processor, as that of LAPACK does, but not on threads.
-fused = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+fused = compiled_by(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 
 
 class Slots(NamedTuple):

@@ -1,0 +1,74 @@
+"""Loops are compiled when they are first called, together with the loops that they call."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from lindrop.base.compiling import Loop, compiled_by
+from support.repository import REPOSITORY
+
+OTHER = """
+@compiled
+def halved(x):
+    return x / 2 * scale()
+"""
+CODE = """
+@compiled
+def total(x):
+    '''Sum of an array.'''
+    return halved(2 * x.sum()) * scale()
+
+@compiled
+def scale():
+    return 1.0
+"""
+
+
+@pytest.fixture
+def loops():
+    """A module whose loop calls one of its own and one of another module; none is compiled yet."""
+    one, other = ModuleType("one"), ModuleType("other")
+    compiled = compiled_by(nogil=True)
+    for module, code in ((one, CODE), (other, OTHER)):
+        vars(module).update(compiled=compiled, np=np)
+        exec(code, vars(module))
+    other.scale, one.halved = one.scale, other.halved
+    return one
+
+
+def test_a_loop_and_those_that_it_calls_are_compiled_at_the_first_call(loops):
+    total = loops.total
+    assert isinstance(loops.scale, Loop)
+    assert total.__doc__ == "Sum of an array."
+    assert total(np.arange(100.0)) == 4950
+    assert not isinstance(loops.scale, Loop)
+    assert total(np.arange(10.0)) == 45  # by the name under which it was imported before
+    assert total.dispatcher().nopython_signatures
+
+
+def test_threads_that_call_first_wait_for_the_compiler(loops):
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda n: loops.total(np.arange(float(n))), range(100, 140))]
+    assert found == [n * (n - 1) / 2 for n in range(100, 140)]
+
+
+@pytest.mark.parametrize(
+    ("modules", "absent"),
+    [
+        ("lindrop", {"numpy"}),
+        ("lindrop.store.model", {"numba", "pandas", "matplotlib"}),
+        ("lindrop.models.base", {"numba", "pandas", "h5py"}),
+        ("lindrop.models.catalogue, lindrop.models.memory", {"numpy"}),
+        ("lindrop.data.split, lindrop.store.split", {"numba", "pandas", "scipy.linalg"}),
+        ("lindrop.linalg.gram, lindrop.store.gram", {"numba", "pandas", "scipy.linalg"}),
+        ("lindrop.serving.recommend, lindrop.models.tuning", {"numba", "matplotlib"}),
+    ],
+)
+def test_what_is_not_needed_is_not_imported(modules, absent):
+    code = f"import sys, {modules}; print(*{absent} & set(sys.modules))"
+    command, folder = [sys.executable, "-c", code], REPOSITORY / "workflow"
+    assert subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout == b"\n"
