@@ -111,6 +111,21 @@ def test_the_further_examples_of_the_library_continue_the_first(installed, my_cs
     assert run(installed, examples + checks, tmp_path).endswith("12 {3}\n")
 
 
+def test_the_command_line_comes_with_it(installed, my_csv, tmp_path):
+    code = """
+import importlib.metadata, sys
+(command,) = importlib.metadata.entry_points(group="console_scripts", name="lindrop")
+grid = ["--models", "ease", "--grid", "ease.lambda=10"]
+sys.argv = ["lindrop", "tune", "my.csv", "--as", "table", *grid]
+command.load()()
+"""
+    assert "EASE" not in run(installed, code, tmp_path).splitlines()[0]
+    assert (tmp_path / "my.model.h5").exists()
+    script = installed.with_name("lindrop")
+    if script.exists():  # the wheel was installed by pip
+        assert "lindrop tune my.csv" in subprocess.check_output([script], text=True)
+
+
 def test_what_the_library_imports_is_among_its_requirements():
     stated = {re.match(r"[\w-]+", line)[0] for line in PROJECT["project"]["dependencies"]}
     found = set()

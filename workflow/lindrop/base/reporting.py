@@ -6,9 +6,10 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 from lindrop.base import blas_kernels, error_file
 from lindrop.base.errors import Damaged, UserError
@@ -41,30 +42,17 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     sys.unraisablehook = lambda ignored: logger.info("while closing: %s", ignored.exc_value)
     try:
         yield logger
-    except UserError as error:
-        _report(log, f"{prefix}{error}", error.path if isinstance(error, Damaged) else None)
-        raise SystemExit(1) from error
     except KeyboardInterrupt:
         logger.info("interrupted")
         raise SystemExit(130) from None
-    except MemoryError as error:
-        _report(
-            log,
-            f"{prefix}out of memory ({error}): use a machine with more memory or a smaller dataset",
-        )
-        raise SystemExit(1) from error
     except Exception as error:
-        if _disk_is_full(error):
-            file = getattr(error, "filename", None) or "an output"
-            _report(log, f"{prefix}disk full while writing {file}: free some space and rerun")
-            os._exit(1)  # at exit, HDF5 would crash on closing a file that it could not write
-        if isinstance(error, OSError) and error.filename and error.strerror:
-            _report(log, f"{prefix}{error.filename}: {error.strerror}")
+        if message := explained(error):
+            _report(log, f"{prefix}{message}", error.path if isinstance(error, Damaged) else None)
+            if disk_is_full(error):
+                os._exit(1)  # at exit, HDF5 would crash on closing a file that it could not write
             raise SystemExit(1) from error
         logger.exception("unexpected error")
-        what = traceback.format_exception_only(error)[0].partition("\n")[0]
-        bug = "this is a bug in lindrop, please report it with the log"
-        error_file.add(log, f"{prefix}unexpected {what}; {bug}")
+        error_file.add(log, f"{prefix}{bug(error)} with the log")
         raise
     else:
         error_file.withdraw(log)
@@ -95,14 +83,34 @@ def tell(message: str, *values: object, warning: bool = False) -> None:
     logger.log(level, message, *values, extra={"loud": True})
 
 
-def _disk_is_full(error: BaseException | None) -> bool:
+def explained(error: BaseException) -> str:
+    """What went wrong, in one line, if a user can do something about it, else an empty text."""
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}): use a machine with more memory or a smaller dataset"
+    if disk_is_full(error):
+        file = getattr(error, "filename", None) or "an output"
+        return f"disk full while writing {file}: free some space and rerun"
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return ""
+
+
+def bug(error: BaseException) -> str:
+    """One line about an error that no user can correct."""
+    what = traceback.format_exception_only(error)[0].partition("\n")[0]
+    return f"unexpected {what}; this is a bug in lindrop, please report it"
+
+
+def disk_is_full(error: BaseException | None) -> bool:
     """Whether an error or one of its causes is a full disk; HDF5 wraps it in several ways."""
     if error is None:
         return False
     return (
         getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
         or "No space left" in str(error)
-        or _disk_is_full(error.__cause__ or error.__context__)
+        or disk_is_full(error.__cause__ or error.__context__)
     )
 
 
@@ -116,7 +124,12 @@ def _report(log: str | Path, message: str, damaged: Path | None = None) -> None:
 
 
 class Progress:
-    """Logs a line every `every` seconds with the amount done, the speed and the time left."""
+    """Logs a line every `every` seconds with the amount done, the speed and the time left.
+
+    Whoever shows progress in another way is among the `watchers`, called after every advance.
+    """
+
+    watchers: ClassVar[list[Callable[["Progress"], None]]] = []
 
     def __init__(self, what: str, total: int | None, *, unit: str = "MB", every: float = 5.0):
         self.what, self.total, self.every = what, total, every
@@ -128,6 +141,8 @@ class Progress:
     def advance(self, amount: int) -> None:
         """Count `amount` more units (bytes if `unit` is MB) and log a line if one is due."""
         self.done += amount
+        for watch in Progress.watchers:
+            watch(self)
         now = time.monotonic()
         if now - self.last >= self.every:
             self.last = now

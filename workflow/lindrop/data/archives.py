@@ -55,7 +55,7 @@ def members(path: Path, wanted: str, described: str) -> list[Member]:
     """
     if path.is_dir():
         below = (file for file in sorted(path.rglob("*")) if file.is_file())
-        files = [file for file in below if _is_wanted(_without_gz(file.name), wanted)]
+        files = [file for file in below if is_wanted(_without_gz(file.name), wanted)]
         found = [_of_folder(file) for file in files]
     elif zipfile.is_zipfile(path):
         with readable(str(path)), unpacking():
@@ -89,7 +89,7 @@ def _of_folder(file: Path) -> Member:
     return Member(str(file), file.stat().st_size, partial(file.open, "rb"))
 
 
-def _is_wanted(name: str, wanted: str) -> bool:
+def is_wanted(name: str, wanted: str) -> bool:
     """Whether the last part of a path matches `wanted`; the `._x` files of macOS never do."""
     last = name.rpartition("/")[2]
     return not last.startswith("._") and bool(re.fullmatch(wanted, last, re.IGNORECASE))
@@ -104,7 +104,7 @@ def _zip_members(path: Path, wanted: str) -> list[Member]:
     with zipfile.ZipFile(path) as archive:
         infos = sorted(archive.infolist(), key=lambda info: info.filename)
         _refuse_joined(path, infos, len(archive.comment))
-    found = [info for info in infos if not info.is_dir() and _is_wanted(info.filename, wanted)]
+    found = [info for info in infos if not info.is_dir() and is_wanted(info.filename, wanted)]
     for info in found:
         if info.flag_bits & ENCRYPTED:
             raise UserError(

@@ -112,7 +112,7 @@ def code_member(
     """Read one text file of known layout, and leave its ids as they come."""
     if min_rating is None and not layout.names:
         columns = replace(columns, rating=None)
-    require_columns(columns, _header(member, layout), member.name)
+    require_columns(columns, header(member, layout), member.name)
     header_lines = 0 if layout.names else 1
 
     def place(row: int) -> str:
@@ -399,7 +399,7 @@ def _hint(columns: Columns, present: Sequence[str]) -> str:
     return f"; did you mean {', '.join(map(repr, meant))}? {name_it}" if meant else f"; {name_it}"
 
 
-def _header(member: Member, layout: Layout) -> list[str]:
+def header(member: Member, layout: Layout) -> list[str]:
     """Column names of a text: those of its layout, or the fields of its first line."""
     if layout.names:
         return list(layout.names)

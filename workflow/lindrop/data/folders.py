@@ -42,6 +42,7 @@ from lindrop.data.interactions import Codes, Interactions, RawCounts, compact
 Numbers = npt.NDArray[np.int64]
 
 TEXT_FILES = r".*\.(csv|tsv|txt|dat)(\.gz)?"
+DESCRIBED = "*.csv, *.tsv, *.txt or *.dat"
 INTEGERS = "integers"  # the kind of a column
 MOST_NUMBER = 1 << 24  # a table of ids may have as many entries, however few rows there are
 RANKED = 1 << 20  # codes ranked by a thread at once
@@ -54,11 +55,9 @@ def read_folder(
     """Read all files of a folder, which have the same columns, as one set of interactions."""
     if min_rating is None and format == "parquet":
         columns = replace(columns, rating=None)
+    files = files_of(folder, format)
+    logger.info("reading %d files of %s", len(files), folder)
     if format == "parquet":
-        files = [file for file in sorted(folder.rglob("*.parquet")) if _is_data(file, folder)]
-        if not files:
-            raise UserError(f"{folder}: holds no file named *.parquet; is this the right folder?")
-        logger.info("reading %d files of %s", len(files), folder)
         if (found := _read_numbers(files, columns, min_rating)) is not None:
             return found
         files = [file for file in files if pa.parquet.read_metadata(file).num_rows]
@@ -69,19 +68,30 @@ def read_folder(
         )
     else:
         layout = CSV if format == "csv" else TSV
-        found_texts = members(folder, TEXT_FILES, "*.csv, *.tsv, *.txt or *.dat")
-        texts = {Path(member.name): member for member in found_texts}
-        files = [file for file in texts if _is_data(file, folder)]
-        if not files:
-            raise UserError(f"{folder}: holds no file named *.csv, *.tsv, *.txt or *.dat")
-        _refuse_copies(files)
-        logger.info("reading %d files of %s", len(files), folder)
+        texts = {Path(member.name): member for member in members(folder, TEXT_FILES, DESCRIBED)}
         parts = _each(
             f"reading {folder}",
             files,
             lambda file: code_member(texts[file], layout, columns, min_rating),
         )
     return _together(list(parts)).interactions(min_rating)
+
+
+def files_of(folder: Path, format: str) -> list[Path]:
+    """The files of a folder that hold its data, sorted by name; UserError if there is none."""
+    if format == "parquet":
+        files, named = sorted(folder.rglob("*.parquet")), "*.parquet"
+    else:
+        files, named = (
+            [Path(each.name) for each in members(folder, TEXT_FILES, DESCRIBED)],
+            DESCRIBED,
+        )
+    files = [file for file in files if _is_data(file, folder)]
+    if not files:
+        raise UserError(f"{folder}: holds no file named {named}; is this the right folder?")
+    if format != "parquet":
+        _refuse_copies(files)
+    return files
 
 
 def _is_data(file: Path, folder: Path) -> bool:

@@ -8,9 +8,10 @@ from lindrop.data.interactions import Interactions
 
 LAYOUT = Layout("\t", ["user", "song", "play_count"], quoted=False)
 COLUMNS = Columns("user", "song", "play_count")
+FILES = r"train_triplets\.txt"
 
 
 def read(path: Path, min_rating: float | None) -> Interactions:
     """Read train_triplets.txt, plain or zipped; play counts are used only if min_rating is set."""
-    member = only_member(path, r"train_triplets\.txt", "train_triplets.txt")
+    member = only_member(path, FILES, "train_triplets.txt")
     return read_member(member, LAYOUT, COLUMNS, min_rating)

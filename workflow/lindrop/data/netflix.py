@@ -27,6 +27,7 @@ from lindrop.data.tars import is_tar_file, opener, tar_members
 
 FILM_FILES = r"mv_\d+\.txt"
 COMBINED_FILES = r"combined_data_\d+\.txt"
+FILES = rf"{FILM_FILES}|{COMBINED_FILES}"
 DESCRIBED = "mv_0000001.txt, … or combined_data_1.txt, …"
 FILM_LINE = re.compile(rb"^(\d{1,9}):\r?\n", re.MULTILINE)
 FILM_FILE = re.compile(r"mv_(\d+)\.txt$", re.IGNORECASE)
@@ -98,7 +99,7 @@ def _pieces(path: Path) -> Iterator[tuple[str, int, bytes]]:
     if is_tar_file(path):
         yield from _tar_pieces(path)
         return
-    found = members(path, f"{FILM_FILES}|{COMBINED_FILES}", DESCRIBED)
+    found = members(path, FILES, DESCRIBED)
     names = [re.split("[/ ]", member.name)[-1].lower() for member in found]
     layouts = {name[:2] for name in names}  # mv_… and combined_… hold the same ratings
     if len(set(names)) < len(names) or len(layouts) > 1:

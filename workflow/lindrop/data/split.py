@@ -357,7 +357,36 @@ class Kept:
     users_dropped: int
 
 
-def _filter(interactions: Interactions, protocol: Protocol, units: npt.NDArray[np.bool_]) -> Kept:
+def all_kept(interactions: Interactions, protocol: AnyProtocol) -> tuple[Ids, Ids, sp.csr_array]:
+    """Raw ids of the users and of the items that the filters keep, and all of their interactions.
+
+    The matrix is that of `Split.matrix`, without a part for validation or testing.
+    """
+    data, kept = _kept_of(interactions, protocol)
+    users, of_user = np.flatnonzero(kept.rows), np.full(len(kept.rows), -1, np.int32)
+    of_user[users] = np.arange(len(users), dtype=np.int32)
+    rows = kept.items[data.item] & (of_user[data.user] >= 0)
+    user, item = of_user[data.user[rows]], data.item[rows]
+    of_item, items = by_first_appearance(item, len(data.item_ids))
+    ones, shape = np.ones(len(user), np.float32), (len(users), len(items))
+    x = sp.coo_array((ones, (user, of_item[item])), shape=shape).tocsr()
+    return data.user_ids[users], data.item_ids[items], x
+
+
+def users_left(interactions: Interactions, protocol: AnyProtocol) -> int:
+    """Number of users whom the filters keep."""
+    return int(np.count_nonzero(_kept_of(interactions, protocol)[1].rows))
+
+
+def _kept_of(interactions: Interactions, protocol: AnyProtocol) -> tuple[Interactions, Kept]:
+    """The rows that a protocol splits, and what its filters keep of them."""
+    data, _ = settled(interactions, protocol.repeats)
+    return data, _filter(data, protocol, counted_rows(data, protocol.repeats))
+
+
+def _filter(
+    interactions: Interactions, protocol: AnyProtocol, units: npt.NDArray[np.bool_]
+) -> Kept:
     """What the filters of step 2 keep (docs/protocol.md): of items first, then of users.
 
     They count the rows `units`; the result has the number of all rows.

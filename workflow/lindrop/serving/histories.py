@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import logger
-from lindrop.data.interactions import Ids, as_strings, listed
+from lindrop.data.interactions import Ids, Interactions, as_strings, as_texts, listed
 from lindrop.linalg.interactions import interactions
 
 ID_TYPES = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string)
@@ -61,6 +61,15 @@ def read_histories(
         elif users is None and isinstance(given, Sequence):
             users = [ONLY_USER]
     return found if users is None else chosen(found, listed(users, "users"))
+
+
+def histories_of(data: Interactions, items: Ids) -> Histories:
+    """Histories over the items of a model, of all users of interactions read from a file."""
+    place = pc.index_in(as_strings(data.item_ids), as_strings(items)).fill_null(-1).to_numpy()
+    column = place.astype(np.int32)[data.item]
+    known, shape = column >= 0, (len(data.user_ids), len(items))
+    x = _ones(data.user[known], column[known], shape)
+    return Histories(as_texts(data.user_ids), x, int((place < 0).sum()))
 
 
 def read_ids(path: str | Path) -> pa.Array:

@@ -11,12 +11,13 @@ tanh                     bool     whether tanh follows each of these layers
 normalised               bool     whether the perceptron's input rows are scaled to length 1
 shares                   float64  share of the training users who have each item
 history                  float    one column per name in its attribute `columns` (iterative solvers)
-attributes  model (its name in the catalogue), parameters (JSON), converged, split_sha256
+attributes  model (its name in the catalogue), parameters (JSON), converged, split_sha256, and
+            source (JSON): how the file of its interactions was read, if the command line fitted it
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +58,7 @@ class SavedModel:
     parameters: dict[str, Any]
     split_sha256: str
     shares: Vector | None = None  # of the training users, who have each item
+    source: Mapping[str, Any] = field(default_factory=dict)  # how its interactions were read
 
     def popularity(self) -> Vector:
         """Share of the training users who have each item; UserError if the model has none."""
@@ -93,10 +95,12 @@ def write_model(
     parameters: Mapping[str, Any] | None = None,
     split_sha256: str = "",
     shares: Vector | None = None,
+    source: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a fitted model with the raw ids of its items.
 
     `shares`, which `Training.shares` gives, are recommended to users without known items.
+    `source` says how the file of interactions was read, such as the names of its columns.
     """
     parts = _parts(fit.model)
     if isinstance(items, np.ndarray) and are_numbers(items):
@@ -110,7 +114,7 @@ def write_model(
         raise UserError(f"{len(items):,} items are named, the model has {_items_of(parts):,}")
     if shares is not None:
         parts["shares"] = shares
-    with create_file(path, KIND, {}, [*parts.values(), items]) as file:
+    with create_file(path, KIND, dict(source or {}), [*parts.values(), items]) as file:
         write_ids(file, "items", items)
         for part, values in parts.items():
             file.create_dataset(part, data=values)
@@ -132,6 +136,7 @@ def read_model(path: str | Path) -> SavedModel:
             parameters=json.loads(file.attrs["parameters"]),
             split_sha256=str(file.attrs["split_sha256"]),
             shares=file.finite("shares", (len(items),)) if "shares" in file else None,
+            source=file.source(),
         )
 
 

@@ -1,10 +1,11 @@
-"""Write recommendations as Parquet: columns user, item (texts), rank, score, by.
+"""Write recommendations as Parquet or text: columns user, item (texts), rank, score, by.
 
 `by` is `model`, or `popularity` for a user without any item that the model knows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import pandas as pd
 import pyarrow as pa
@@ -22,20 +23,53 @@ COLUMNS = pa.schema(
         ("by", pa.dictionary(pa.int8(), pa.string())),
     ]
 )
+ENDINGS = (".parquet", ".csv", ".tsv", ".json")
+ROWS_AS = ("csv", "tsv", "json")  # endings of files of text
 ROWS = 1 << 20  # of a row group, which is kept in memory
 
 
 def write_recommendations(path: str | Path, parts: Iterable[pd.DataFrame], users: int) -> None:
-    """Write the tables of `lindrop.serving.recommend.recommended` as they come."""
+    """Write the tables of `lindrop.serving.recommend.recommended` as they come.
+
+    The ending of the name says how: parquet, or text for `write_rows`.
+    """
+    with atomic(path) as partial:
+        counted = _counted(parts, users)
+        ending = Path(path).suffix.removeprefix(".")
+        if ending in ROWS_AS:
+            with partial.open("w", encoding="utf-8") as file:
+                write_rows(file, counted, ending)
+        else:
+            _write_parquet(partial, counted)
+
+
+def write_rows(file: TextIO, parts: Iterable[pd.DataFrame], form: str) -> None:
+    """Write parts of a table as they come; json has an object on each line."""
+    for number, part in enumerate(parts):
+        if form == "json":
+            part.to_json(file, orient="records", lines=True, force_ascii=False)
+        else:
+            separator = "\t" if form == "tsv" else ","
+            part.to_csv(file, sep=separator, header=number == 0, index=False, lineterminator="\n")
+
+
+def _counted(parts: Iterable[pd.DataFrame], users: int) -> Iterator[pd.DataFrame]:
+    """The parts, with a progress line now and then."""
     progress = Progress("recommendations", users, unit="users")
+    for part in parts:
+        yield part
+        progress.advance(part["user"].nunique())
+    logger.info("%s", progress)
+
+
+def _write_parquet(path: Path, parts: Iterable[pd.DataFrame]) -> None:
+    """Write the parts in row groups of about a million rows."""
     waiting: list[pa.Table] = []
-    with atomic(path) as partial, pq.ParquetWriter(partial, COLUMNS, compression="zstd") as file:
+    with pq.ParquetWriter(path, COLUMNS, compression="zstd") as file:
         for part in parts:
             waiting.append(pa.Table.from_pandas(part, COLUMNS, preserve_index=False))
             if sum(map(len, waiting)) >= ROWS:
                 file.write_table(pa.concat_tables(waiting).combine_chunks())
                 waiting = []
-            progress.advance(part["user"].nunique())
         if waiting:
             file.write_table(pa.concat_tables(waiting).combine_chunks())
-    logger.info("%s", progress)

@@ -53,6 +53,14 @@ class Broken(Exception):
     """A file or an array does not agree with its seal; the message says how."""
 
 
+def is_stored(path: Path) -> bool:
+    """Whether a file begins like one of lindrop's, damaged or not."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MARK)) == MARK
+
+
 def seal(path: Path, arrays: Mapping[str, tuple[int, int]]) -> None:
     """Write the seal of a complete file; `arrays` holds first byte and size of large arrays."""
     with path.open("rb+", buffering=0) as file:

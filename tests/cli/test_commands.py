@@ -1,0 +1,267 @@
+"""The command line: the whole way in one process, its mistakes, and what stands on its streams."""
+
+import json
+from io import StringIO
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+
+import lindrop
+from lindrop.cli.app import COMMANDS, run
+from lindrop.models.base import Training
+from lindrop.models.catalogue import fit
+from lindrop.store.model import read_model
+from lindrop.store.split import read_split
+from support.models import tasteful
+
+X = tasteful(400, 40)
+QUICK = ("--models", "popularity,ease", "--grid", "ease.lambda=10,100")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with my.csv, which is also the current one."""
+    user, item = X.nonzero()
+    table = pd.DataFrame({"customer": user, "stars": 1 + (user + item) % 5, "product": item})
+    table["product"] = "p" + table["product"].astype(str)
+    table.to_csv(tmp_path / "my.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def said(capsys):
+    """Runs a command; its standard output and what it said beside it. It must succeed."""
+
+    def command(*arguments):
+        code = run([str(each) for each in arguments])
+        output, talk = capsys.readouterr()
+        assert code == 0, talk
+        return output, talk
+
+    return command
+
+
+@pytest.fixture
+def refused(capsys):
+    """Runs a command that must end with a code and one line of error; this line."""
+
+    def command(code, *arguments):
+        assert run([str(each) for each in arguments]) == code
+        output, talk = capsys.readouterr()
+        lines = [line for line in talk.splitlines() if line.startswith("lindrop: error: ")]
+        assert len(lines) == 1
+        assert "Traceback" not in talk
+        assert output == ""
+        return lines[0]
+
+    return command
+
+
+def rows(text):
+    return pd.read_csv(StringIO(text))
+
+
+def test_a_bare_command_says_what_to_do_first(said):
+    output, _ = said()
+    assert "lindrop tune my.csv" in output
+    assert "lindrop recommend my.model.h5 my.csv" in output
+    assert all(name in output for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_teaches_by_examples(said, name):
+    output, _ = said(name, "--help")
+    assert "Examples:" in output
+    assert f"  lindrop {name} " in output
+
+
+def test_tune_compares_models_and_saves_the_best_one_fitted_to_everybody(folder, said):
+    output, talk = said("tune", "my.csv", *QUICK)
+    table = rows(output)
+    ndcg = table[table["metric"] == "ndcg@100"].set_index("model")["mean"]
+    assert list(ndcg.index) == ["ease", "popularity"]
+    assert ndcg["ease"] > ndcg["popularity"]
+    assert "users in column customer, items in column product" in talk
+    assert "winner: ease" in talk
+    saved = read_model("my.model.h5")
+    assert saved.name == "ease"
+    data = pd.read_csv("my.csv", dtype=str).rename(columns={"customer": "user", "product": "item"})
+    again = lindrop.refit(saved, data)
+    assert sorted(again.items) == sorted(saved.items)
+    order = [list(again.items).index(item) for item in saved.items]
+    expected = again.fit.model.matrix[np.ix_(order, order)]
+    np.testing.assert_allclose(saved.fit.model.matrix, expected, atol=1e-5)
+
+
+def test_recommendations_are_those_of_the_library_in_every_form(folder, said):
+    said("tune", "my.csv", *QUICK)
+    saved = read_model("my.model.h5")
+    data = pd.read_csv("my.csv", dtype=str)
+    expected = lindrop.recommend(saved, data, 4, columns=("customer", "product"))
+    for ending, read in {
+        "parquet": pd.read_parquet,
+        "csv": lambda file: pd.read_csv(file, dtype={"user": str}),
+        "tsv": lambda file: pd.read_csv(file, dtype={"user": str}, sep="\t"),
+        "json": lambda file: pd.read_json(file, lines=True, dtype={"user": str}),
+    }.items():
+        file = f"recommendations.{ending}"
+        said("recommend", "my.model.h5", "my.csv", "-k", 4, "-o", file)
+        found = read(file)
+        found = found.set_index("user").loc[expected["user"].unique()].reset_index()
+        pd.testing.assert_frame_equal(
+            found[["user", "item", "rank", "score"]],
+            expected[["user", "item", "rank", "score"]],
+            check_dtype=False,
+            rtol=1e-6,
+        )
+    output, _ = said("recommend", "my.model.h5", "my.csv", "-k", 4, "--quiet")
+    assert len(rows(output)) == len(expected)
+
+
+def test_users_allowed_and_blocked_items_come_from_files(folder, said):
+    said("fit", "my.csv", "ease", "lambda=10", "-o", "m.h5")
+    (folder / "users.txt").write_text("7\n3\nnobody\n")
+    (folder / "allow.txt").write_text("p1\np2\np3\n")
+    (folder / "block.txt").write_text("p2\n")
+    files = ("--users", "users.txt", "--allow", "allow.txt", "--block", "block.txt", "--keep-seen")
+    output, _ = said("recommend", "m.h5", "my.csv", "-k", 2, *files, "--as", "json")
+    lines = [json.loads(line) for line in output.splitlines()]
+    assert [line["user"] for line in lines] == ["7", "7", "3", "3", "nobody", "nobody"]
+    assert {line["item"] for line in lines} == {"p1", "p3"}
+    assert [line["by"] for line in lines] == ["model"] * 4 + ["popularity"] * 2
+
+
+def test_similar_items_and_reasons_are_exact(folder, said):
+    said("fit", "my.csv", "ease", "lambda=10", "-o", "m.h5")
+    saved = read_model("m.h5")
+    output, _ = said("similar", "m.h5", "p1", "p2", "--k", 3)
+    assert list(rows(output)["item"][:3]) == list(lindrop.similar(saved, "p1", 3)["item"])
+    output, _ = said("explain", "m.h5", "my.csv", "7", "--items", 1, "--k", 1000)
+    found = rows(output)
+    np.testing.assert_allclose(found["adds"].sum(), found["score"][0], rtol=1e-5)
+    history = set(pd.read_csv("my.csv").query("customer == 7")["product"])
+    assert set(found["because"]) == history
+    best = lindrop.recommend(saved, sorted(history), 1)
+    assert found["item"][0] == best["item"][0]
+    np.testing.assert_allclose(found["score"][0], best["score"][0], rtol=1e-5)
+
+
+def test_a_split_keeps_the_test_users_out_of_the_model(folder, said, refused):
+    said("split", "my.csv", "--heldout-users", 80)
+    parts = read_split("my.split.h5")
+    said("fit", "my.split.h5", "ease", "lambda=10", "-o", "half.h5")
+    expected = fit("ease", Training.of(parts.matrix("train")), ridge=10).model.matrix
+    np.testing.assert_array_equal(read_model("half.h5").fit.model.matrix, expected)
+    output, _ = said("evaluate", "half.h5", "my.split.h5", "--metrics", "ndcg@10,coverage@10")
+    assert list(rows(output)["metric"]) == ["ndcg@10", "coverage@10"]
+    said("fit", "my.csv", "ease", "lambda=10", "-o", "all.h5")
+    line = refused(1, "evaluate", "all.h5", "my.split.h5")
+    assert "it may know the test users" in line
+
+
+def test_a_split_is_the_librarys_and_tune_takes_it(folder, said):
+    said("split", "my.csv", "--heldout-users", 80, "-o", "s.h5")
+    from_file, _ = said("tune", "s.h5", *QUICK)
+    from_table, _ = said("tune", "my.csv", *QUICK, "--heldout-users", 80)
+    columns = ["model", "metric", "mean", "stderr", "n_users"]
+    pd.testing.assert_frame_equal(rows(from_file)[columns], rows(from_table)[columns])
+
+
+def test_the_protocol_is_that_of_the_options(folder, said):
+    said("split", "my.csv", "--min_rating", 2, "--heldout-users=50", "--split-seed", 7)
+    protocol = read_split("my.split.h5").protocol
+    assert (protocol.min_rating, protocol.heldout_users, protocol.seed) == (2, 50, 7)
+    said("fit", "my.csv", "ease", "lambda=1", "--min-rating", 2, "-o", "m.h5")
+    assert read_model("m.h5").source["min_rating"] == 2
+    _, talk = said("recommend", "m.h5", "my.csv")
+    assert "ratings above 2" in talk
+
+
+@pytest.mark.parametrize("split", ["time", "leave_last"])
+def test_other_splits(folder, said, split):
+    table = pd.read_csv("my.csv").assign(timestamp=np.random.default_rng(0).permutation(X.nnz))
+    table.to_csv("timed.csv", index=False)
+    output, talk = said("tune", "timed.csv", "--split", split, *QUICK)
+    assert set(rows(output)["model"]) == {"ease", "popularity"}
+    assert "order of the file" not in talk  # its times are recognised
+
+
+def test_given_files(folder, said):
+    table = pd.read_csv("my.csv")
+    last = table.groupby("customer").cumcount(ascending=False) == 0
+    table[~last].to_csv("train.csv", index=False)
+    table[last].to_csv("test.csv", index=False)
+    output, _ = said("tune", "train.csv", "--split", "given", "--test", "test.csv", *QUICK)
+    assert rows(output)["n_users"].iloc[0] > 300
+
+
+MISTAKES = {
+    "a wrong command": (2, ["tun"], "No such command 'tun'"),
+    "no data": (2, ["tune"], "Missing argument 'DATA'; see lindrop tune --help"),
+    "a wrong number": (2, ["tune", "my.csv", "--rank", "x"], "'--rank': 'x' is not"),
+    "no file": (1, ["tune", "none.csv"], "none.csv: no such file or folder"),
+    "no model": (1, ["recommend", "none.h5", "my.csv"], "none.h5: no such model"),
+    "data for a model": (1, ["similar", "my.csv", "p1"], "my.csv: not a model of lindrop"),
+    "a wrong column": (1, ["tune", "my.csv", "--user", "usr"], "no column named 'usr'"),
+    "another split's option": (1, ["split", "my.csv", "--cut", "9"], "--cut: not an option of"),
+    "too many held out": (1, ["split", "my.csv", "--heldout-users", "300"], "heldout_users"),
+    "a wrong metric": (1, ["tune", "my.csv", "--metrics", "ndgc@10"], "no metric 'ndgc@10'"),
+    "a wrong model": (1, ["tune", "my.csv", "--models", "eas"], "--compare.models"),
+    "a wrong grid": (2, ["tune", "my.csv", "--grid", "lambda=3"], "name the model, too"),
+    "a grid's option": (1, ["tune", "my.csv", "--grid", "ease.l=3"], "--models.ease.l"),
+    "no parameter": (1, ["fit", "my.csv", "ease"], "ease needs lambda, such as lambda=300"),
+    "a wrong parameter": (2, ["fit", "my.csv", "ease", "100"], "PARAMETER=VALUE, as in lambda"),
+    "its own input": (1, ["split", "my.csv", "-o", "my.csv"], "this file is read"),
+    "times that are not there": (1, ["split", "my.csv", "--split", "time"], "--time COLUMN"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_and_leaves_nothing(folder, refused, mistake):
+    code, arguments, message = MISTAKES[mistake]
+    before = (folder / "my.csv").read_bytes()
+    assert message in refused(code, *arguments)
+    assert [file.name for file in folder.iterdir()] == ["my.csv"]
+    assert (folder / "my.csv").read_bytes() == before
+
+
+def test_mistakes_about_a_model(folder, said, refused):
+    said("fit", "my.csv", "popularity", "-o", "m.h5")
+    assert "does not know the item 'px'" in refused(1, "similar", "m.h5", "px")
+    assert "has no user 'x'" in refused(1, "explain", "m.h5", "my.csv", "x")
+    assert "no sum over the items" in refused(1, "explain", "m.h5", "my.csv", "7")
+    assert "ends in .parquet" in refused(2, "recommend", "m.h5", "my.csv", "-o", "r.xlsx")
+    (folder / "other.csv").write_text("user,item\na,zz\n")
+    assert "knows none of its items" in refused(1, "recommend", "m.h5", "other.csv")
+    with h5py.File(folder / "theirs.h5", "w"):
+        pass
+    assert "not a model of lindrop" in refused(1, "similar", "theirs.h5", "p1")
+
+
+def test_a_bug_is_one_line_too(folder, refused, monkeypatch):
+    monkeypatch.setattr("lindrop.cli.similar.saved_model", lambda path: 1 / 0)
+    line = refused(1, "similar", "m.h5", "p1")
+    assert "unexpected ZeroDivisionError: division by zero; this is a bug in lindrop" in line
+
+
+def test_models_that_do_not_fit_into_the_memory_are_left_out_by_name(folder, said, monkeypatch):
+    monkeypatch.setattr("lindrop.cli.tune.available_bytes", lambda: 5e6)
+    monkeypatch.setattr("lindrop.cli.tune.QUICK", ("popularity", "ease"))
+    monkeypatch.setattr(
+        "lindrop.serving.selection.Trial.needed_bytes",
+        lambda self, name: 6e9 if name == "ease" else 1e6,
+    )
+    _, talk = said("tune", "my.csv")
+    assert "ease is left out: it needs 6.0 GB of memory, 0.0 GB are available" in talk
+
+
+def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatch):
+    monkeypatch.setattr("lindrop.cli.tables.is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "160")
+    output, _ = said("tune", "my.csv", *QUICK)
+    assert "nDCG@100" in output
+    assert "to the winner" in output
+    assert "ease,ndcg" not in output

@@ -1,0 +1,5 @@
+"""`python -m lindrop` is the command `lindrop`."""
+
+from lindrop.cli.app import main
+
+main()

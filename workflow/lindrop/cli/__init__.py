@@ -1,0 +1,1 @@
+"""The command `lindrop`: from a table of interactions to recommendations, without Snakemake."""
