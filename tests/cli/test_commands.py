@@ -210,9 +210,11 @@ MISTAKES = {
     "too many held out": (1, ["split", "my.csv", "--heldout-users", "300"], "heldout_users"),
     "a wrong metric": (1, ["tune", "my.csv", "--metrics", "ndgc@10"], "no metric 'ndgc@10'"),
     "a wrong model": (1, ["tune", "my.csv", "--models", "eas"], "--compare.models"),
+    "a deep model": (1, ["tune", "my.csv", "--models", "cdae"], "only `make deep` trains"),
+    "no budget": (2, ["plan", "my.csv", "--budget", "0"], "'--budget': 0"),
     "a wrong grid": (2, ["tune", "my.csv", "--grid", "lambda=3"], "name the model, too"),
     "a grid's option": (1, ["tune", "my.csv", "--grid", "ease.l=3"], "--models.ease.l"),
-    "no parameter": (1, ["fit", "my.csv", "ease"], "ease needs lambda, such as lambda=300"),
+    "no parameter": (1, ["fit", "my.csv", "ease"], "the parameter lambda is missing"),
     "a wrong parameter": (2, ["fit", "my.csv", "ease", "100"], "PARAMETER=VALUE, as in lambda"),
     "its own input": (1, ["split", "my.csv", "-o", "my.csv"], "this file is read"),
     "times that are not there": (1, ["split", "my.csv", "--split", "time"], "--time COLUMN"),
@@ -248,14 +250,22 @@ def test_a_bug_is_one_line_too(folder, refused, monkeypatch):
 
 
 def test_models_that_do_not_fit_into_the_memory_are_left_out_by_name(folder, said, monkeypatch):
-    monkeypatch.setattr("lindrop.cli.tune.available_bytes", lambda: 5e6)
-    monkeypatch.setattr("lindrop.cli.tune.QUICK", ("popularity", "ease"))
-    monkeypatch.setattr(
-        "lindrop.serving.selection.Trial.needed_bytes",
-        lambda self, name: 6e9 if name == "ease" else 1e6,
-    )
-    _, talk = said("tune", "my.csv")
-    assert "ease is left out: it needs 6.0 GB of memory, 0.0 GB are available" in talk
+    monkeypatch.setattr("lindrop.cli.comparison.available_bytes", lambda: 3e8)
+    output, _ = said("plan", "my.csv")
+    table = rows(output).set_index("model")["note"]
+    assert "left out: needs" in table["ease"]
+    assert "GB of memory, 0.3 GB are available" in table["ease"]
+
+
+def test_a_plan_is_what_tune_does(folder, said):
+    output, talk = said("plan", "my.csv", *QUICK)
+    table = rows(output).set_index("model")
+    assert table["points"].to_dict() == {"popularity": 1, "ease": 2}
+    assert (table["minutes"] > 0).all()
+    assert "of 5 minutes" in talk
+    assert [file.name for file in folder.iterdir()] == ["my.csv"]
+    _, talk = said("tune", "my.csv", *QUICK)
+    assert "ease: 2 points" in talk
 
 
 def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatch):

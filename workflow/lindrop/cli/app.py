@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "Show why a user is recommended an item.",
     "split": "Split interactions into training, validation and test.",
     "fit": "Fit one model with parameters of your choice.",
+    "plan": "Show what tune would compare, and how long it takes.",
     "evaluate": "Test a model on the test users of a split.",
 }
 CLOSED = 128 + 13  # as a program that SIGPIPE ends

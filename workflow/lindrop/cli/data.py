@@ -26,6 +26,8 @@ from lindrop.data.split import (
     split,
     users_left,
 )
+from lindrop.planning.look import size_of_split
+from lindrop.planning.sizes import DataSize
 from lindrop.serving.histories import Histories, histories_of
 from lindrop.store.model import SavedModel, read_model
 from lindrop.store.seal import is_stored
@@ -119,6 +121,11 @@ class Divided:
     path: Path
     split: Split
     loaded: Loaded | None = None
+
+    def size(self) -> DataSize:
+        """Counts by which time and memory are predicted."""
+        rows = self.split.counts.interactions
+        return size_of_split(self.split, self.loaded.interactions.raw.rows if self.loaded else rows)
 
     @property
     def source(self) -> Mapping[str, Any]:

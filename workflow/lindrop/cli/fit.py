@@ -1,10 +1,13 @@
 """`lindrop fit`: one model with parameters of the user's choice."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from lindrop.base.errors import UserError
 from lindrop.cli import options as given_by
 from lindrop.cli.data import divided, load, stem, target
 from lindrop.cli.options import DATA, Sections, named_values, scalar
@@ -57,6 +60,7 @@ def command(
 ) -> None:
     named = named_values(parameters, "PARAMETER=VALUE, as in lambda=100")
     values = {name: scalar(value) for name, value in named.items()}
+    _require_own(model, values)
     file = target(output, f"{stem(data)}.{model}.h5", [data])
     with talk.bars():
         if is_stored(data):
@@ -73,3 +77,13 @@ def command(
     talk.say(f"saved {file}: {model} for {x.shape[0]:,} users and {x.shape[1]:,} items")
     after = f"evaluate {file} {data}" if digest else f"recommend {file} {data}"
     talk.say(f"next: lindrop {after}", "bold")
+
+
+def _require_own(model: str, values: Mapping[str, Any]) -> None:
+    """Refuse parameters before anything is read; λ is `lambda` here, as in a configuration."""
+    python = {"ridge" if name == "lambda" else name: value for name, value in values.items()}
+    python.pop("rank", None)
+    try:
+        CATALOGUE[model].require_parameters(python)
+    except UserError as error:
+        raise UserError(re.sub(r"\bridge\b", "lambda", str(error))) from error

@@ -13,13 +13,16 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lindrop.base.atomic import atomic
 from lindrop.base.errors import UserError
 from lindrop.data.fetch import files_below
 from lindrop.planning.sizes import DataSize
 from lindrop.version import VERSION
+
+if TYPE_CHECKING:
+    from lindrop.data.split import Split
 
 COLUMNS = ("format", "user", "item", "rating", "time")
 
@@ -80,8 +83,6 @@ def _asked(question: Mapping[str, Any]) -> dict[str, Any]:
 
 def counted(question: Mapping[str, Any]) -> DataSize:
     """Read and split the files of a question, as the jobs will, and count."""
-    import numpy as np
-
     from lindrop.data.formats import read_interactions
     from lindrop.data.interactions import TEST, TRAIN, VALIDATION, joined
     from lindrop.data.split import protocol_of, split
@@ -98,10 +99,16 @@ def counted(question: Mapping[str, Any]) -> DataSize:
         for part, file in sorted(question["files"].items(), key=lambda entry: parts[entry[0]])
     }
     data = joined(read) if len(read) > 1 else read[TRAIN]
-    made = split(data, protocol_of(protocol))
+    return size_of_split(split(data, protocol_of(protocol)), data.raw.rows)
+
+
+def size_of_split(made: "Split", rows: int) -> DataSize:
+    """Counts of a split, which was made from a number of rows."""
+    import numpy as np
+
     per_user = np.bincount(made.train.uid).astype(float)
     return DataSize(
-        rows=data.raw.rows,
+        rows=rows,
         users=len(made.users),
         items=len(made.items),
         train_users=made.n_train_users,

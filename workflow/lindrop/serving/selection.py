@@ -1,6 +1,6 @@
 """Tune several models on one split, test them, and fit the winner to all interactions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from lindrop.data.interactions import Ids
 from lindrop.data.split import Protocol, Split
 from lindrop.models.base import Training, Validation
 from lindrop.models.catalogue import CATALOGUE, fit
-from lindrop.models.memory import Size, matrix_bytes
+from lindrop.models.memory import matrix_bytes
 from lindrop.models.search import search
 from lindrop.models.tuning import (
     Tested,
@@ -25,28 +25,7 @@ from lindrop.models.tuning import (
 )
 from lindrop.ranking.evaluation import paired
 from lindrop.ranking.grids import grid, rank_of_table
-from lindrop.ranking.metrics import CRITERION, DEFAULT
 from lindrop.store.model import SavedModel
-
-QUICK = ("popularity", "sparse_edlae", "ease", "full_edlae")  # in the order of their times
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the configuration says of models; the keys have the same names there."""
-
-    models: Mapping[str, Mapping[str, Any]]
-    rank: int = 150
-    seed: int = 1
-    metrics: Sequence[str] = DEFAULT
-    criterion: str = CRITERION
-    tuning: str = "search"
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any]) -> "Settings":
-        """The settings of a checked configuration."""
-        names = ("models", "rank", "seed", "metrics", "criterion", "tuning")
-        return cls(**{name: config[name] for name in names})
 
 
 @dataclass(frozen=True)
@@ -54,8 +33,9 @@ class Trial:
     """Models on one split: each is tuned on the validation users and judged by the test users."""
 
     split: Split
-    settings: Settings
+    settings: Mapping[str, Any]  # a checked configuration: seed, metrics and criterion count
     results: dict[str, Tested] = field(default_factory=dict)
+    options: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # of the solvers
 
     @cached_property
     def _tuning(self) -> Training:
@@ -72,47 +52,35 @@ class Trial:
     def _training(self, part: str) -> Training:
         x = self.split.matrix(part)
         room = available_bytes() > 3 * matrix_bytes(x.shape[1])  # to keep X'X from fit to fit
-        data = Training.of(x, self.settings.seed, keep=room)
-        return replace(data, metrics=self.settings.metrics, criterion=self.settings.criterion)
+        data = Training.of(x, self.settings["seed"], keep=room)
+        return replace(data, metrics=self.settings["metrics"], criterion=self.settings["criterion"])
 
     def _users(self, part: str) -> Validation:
         return Validation(*(self.split.matrix(f"{part}/{name}") for name in Validation._fields))
 
-    @property
-    def size(self) -> Size:
-        """Size of the data, from which the memory of a model is estimated."""
-        return Size.of(self._fitting, len(self.split.user_range("test/fold_in")))
-
-    def options(self, name: str) -> Mapping[str, Any]:
-        """Options of a model in the configuration; popularity has none."""
-        return self.settings.models.get(name, {})
-
-    def needed_bytes(self, name: str) -> float:
-        """Estimate of the peak memory of a model."""
-        return CATALOGUE[name].needed_bytes(self.size, [self.settings.rank], **self.options(name))
-
-    def tested(self, name: str) -> Tested:
+    def tested(self, name: str, options: Mapping[str, Any], rank: int, tuning: str) -> Tested:
         """Choose the parameters of a model on the validation users, and judge it on the others."""
-        settings, options, data = self.settings, self.options(name), self._tuning
-        ranks = ranks_of(name, settings.rank, [settings.rank], data)
+        data, criterion = self._tuning, self.settings["criterion"]
+        ranks = ranks_of(name, rank, [rank], data)
         users = self._users("validation")
         if len(grid(options)) == 1:
             chosen = only_choice(options, ranks)
         else:
-            if settings.tuning == "search":
-                rank = rank_of_table(settings.rank, ranks)
-                trials = search(data, name, rank, ranks, options, *users, settings.criterion)
+            if tuning == "search":
+                first = rank_of_table(rank, ranks)
+                trials = search(data, name, first, ranks, options, *users, criterion)
             else:
                 trials = tune(data, name, grid(options), ranks, options, *users)
-            chosen = choose(trials, options, settings.criterion)
-        ((result, _),) = refit(self._fitting, name, chosen, options, *self._users("test")).values()
-        self.results[name] = result
+            chosen = choose(trials, options, criterion)
+        tests = self._users("test")
+        ((result, _),) = refit(self._fitting, name, chosen, options, *tests).values()
+        self.results[name], self.options[name] = result, solver_options(options)
         return result
 
     def winner(self) -> str:
         """The model whose mean of the criterion is the highest on the test users."""
         means = {
-            name: result.per_user[self.settings.criterion].mean()
+            name: result.per_user[self.settings["criterion"]].mean()
             for name, result in self.results.items()
         }
         return max(means, key=means.__getitem__)
@@ -120,7 +88,7 @@ class Trial:
     def behind(self, name: str) -> tuple[float, float]:
         """Mean of a model's paired difference to the winner by the criterion, and its error."""
         ours, best = (self.results[each].per_user for each in (name, self.winner()))
-        found = paired(ours, best).to_dict("index")[self.settings.criterion]
+        found = paired(ours, best).to_dict("index")[self.settings["criterion"]]
         return found["mean"], found["stderr"]
 
     def final(
@@ -129,8 +97,8 @@ class Trial:
         """A model with its chosen parameters, fitted to all interactions `x` over `items`."""
         chosen = self.results[name]
         rank = {"rank": chosen.rank} if CATALOGUE[name].low_rank else {}
-        parameters = {**rank, **chosen.parameters}
-        return fitted(name, parameters | solver_options(self.options(name)), items, x, source)
+        parameters = {**rank, **chosen.parameters, **self.options[name]}
+        return fitted(name, parameters, items, x, source, self.settings["seed"])
 
 
 def fitted(
