@@ -104,4 +104,4 @@ def test_a_terminal_shows_bars_and_lines_that_stay(folder):
     assert "models" in text  # the bar over all models
     assert "━" in text
     assert "slim: ndcg@100" in text
-    assert "winner: slim" in text
+    assert "SLIM is best" in text

@@ -6,15 +6,13 @@ from typing import Any
 import click
 
 from lindrop.base.errors import UserError
-from lindrop.base.stopwatch import NO_COST
 from lindrop.cli import options as given_by
 from lindrop.cli.data import saved_model, settings_of
 from lindrop.cli.options import Sections
 from lindrop.cli.tables import FORMS, form_of, show
 from lindrop.cli.talk import Talk
 from lindrop.models.base import shares_of_users
-from lindrop.models.tuning import Tested
-from lindrop.output.compare import Line
+from lindrop.output.compare import means
 from lindrop.ranking.evaluation import evaluate
 from lindrop.store.seal import is_stored
 from lindrop.store.split import fingerprint, read_split
@@ -57,6 +55,5 @@ def command(
         users = parts.matrix("test/fold_in"), parts.matrix("test/held_out")
         shares = shares_of_users(parts.matrix("train"))
         found = evaluate(saved.fit.model, *users, names, shares)
-    tested = Tested(0, {}, "", True, found.per_user, NO_COST, found.overall)
-    table = Line("", saved.name, tested, names, len(parts.items)).summary()
+    table = means(found.per_user, found.overall).loc[names]
     show(table.rename_axis("metric").reset_index(), form_of(form))

@@ -15,6 +15,7 @@ from lindrop.cli.options import DATA, Sections
 from lindrop.cli.tables import FORMS, form_of, show
 from lindrop.cli.talk import Talk
 from lindrop.output import compare
+from lindrop.output.winner import notes, place, words
 from lindrop.planning.budget import Choice
 from lindrop.serving.selection import Trial
 from lindrop.store.model import write_model
@@ -66,10 +67,12 @@ def command(
         trial = Trial(found.split, comparison.settings)
         _test_all(trial, choice, comparison, talk)
     lines = _lines(trial, stem(data))
-    show(compare.table(lines), form_of(form), _shown(trial, lines))
-    best = trial.winner()
+    table, best = compare.table(lines), lines[0].model
+    show(table, form_of(form), _shown(lines))
+    for sentence in [*words(table, lines[0].criterion), *notes(table, lines[0].criterion)]:
+        talk.say(sentence)
     with talk.bars():
-        talk.say(f"winner: {best}; fitting it to all users")
+        talk.say(f"fitting {best} to all users")
         users, items, x = found.everything()
         model = trial.final(best, items, x, found.source)
         write_model(
@@ -92,8 +95,7 @@ def _test_all(trial: Trial, choice: Choice, comparison: Comparison, talk: Talk) 
         except UserError as error:
             talk.say(f"{name} is left out: {error}", "yellow")
         else:
-            found = compare.Line("", name, result, [criterion], 0).summary()
-            row = found.to_dict("index")[criterion]
+            row = compare.means(result.per_user, {}).to_dict("index")[criterion]
             talk.say(f"{name}: {criterion} {compare.cell(row['mean'], row['stderr'])}")
         progress.advance(round(60 * way.minutes))
     if not trial.results:
@@ -103,24 +105,14 @@ def _test_all(trial: Trial, choice: Choice, comparison: Comparison, talk: Talk) 
 def _lines(trial: Trial, dataset: str) -> list[compare.Line]:
     """Lines of the comparison, the best first."""
     items, metrics = len(trial.split.items), trial.settings["metrics"]
-    best = trial.settings["criterion"]
-    return sorted(
-        (
-            compare.Line(dataset, name, tested, metrics, items)
-            for name, tested in trial.results.items()
-        ),
-        key=lambda line: -line.summary()["mean"][best],
-    )
+    criterion, tested = trial.settings["criterion"], trial.results
+    return [
+        compare.Line(dataset, name, tested[name], metrics, items, placed, criterion)
+        for name, placed in place(tested, metrics, criterion).items()
+    ]
 
 
-def _shown(trial: Trial, lines: list[compare.Line]) -> pd.DataFrame:
-    """The comparison for readers, with the paired difference to the winner."""
-    table = compare.shown(lines).drop(columns=["dataset", "peak, MB", "users"])
-    table["model"] = [line.model for line in lines]
-    differences = [trial.behind(line.model) for line in lines]
-    table.insert(
-        len(trial.settings["metrics"]) + 1,
-        "to the winner",
-        ["", *(f"{mean:+.4f} ± {stderr:.4f}" for mean, stderr in differences[1:])],
-    )
-    return table
+def _shown(lines: list[compare.Line]) -> pd.DataFrame:
+    """The comparison for readers."""
+    table = compare.shown(lines).drop(columns=["dataset", "peak, MB", "model, MB", "users"])
+    return table.assign(model=[line.model for line in lines])

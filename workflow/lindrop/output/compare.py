@@ -38,16 +38,21 @@ class Line:
     criterion: str
 
     def summary(self) -> pd.DataFrame:
-        """Mean, standard error and number of users of every metric, by its name.
+        """Mean, standard error and number of users of every metric, by its name."""
+        return means(self.tested.per_user, self.tested.overall).loc[list(self.metrics)]
 
-        A metric of the whole model, such as coverage, has no standard error.
-        """
-        found = summary(self.tested.per_user)
-        users = (found["n_users"] - found["n_nan"]).rename("n_users")
-        table = pd.concat([found[["mean", "stderr"]], users], axis=1)
-        for name, value in self.tested.overall.items():
-            table.loc[name] = [value, float("nan"), users.iloc[0]]
-        return table.loc[list(self.metrics)]
+
+def means(per_user: pd.DataFrame, overall: Mapping[str, float]) -> pd.DataFrame:
+    """Mean, standard error and number of users of every metric, by its name.
+
+    A metric of the whole model, such as coverage, has no standard error.
+    """
+    found = summary(per_user)
+    users = (found["n_users"] - found["n_nan"]).rename("n_users")
+    table = pd.concat([found[["mean", "stderr"]], users], axis=1)
+    for name, value in overall.items():
+        table.loc[name] = [value, float("nan"), users.iloc[0]]
+    return table
 
 
 def data(

@@ -23,7 +23,6 @@ from lindrop.models.tuning import (
     solver_options,
     tune,
 )
-from lindrop.ranking.evaluation import paired
 from lindrop.ranking.grids import grid, rank_of_table
 from lindrop.store.model import SavedModel
 
@@ -76,20 +75,6 @@ class Trial:
         ((result, _),) = refit(self._fitting, name, chosen, options, *tests).values()
         self.results[name], self.options[name] = result, solver_options(options)
         return result
-
-    def winner(self) -> str:
-        """The model whose mean of the criterion is the highest on the test users."""
-        means = {
-            name: result.per_user[self.settings["criterion"]].mean()
-            for name, result in self.results.items()
-        }
-        return max(means, key=means.__getitem__)
-
-    def behind(self, name: str) -> tuple[float, float]:
-        """Mean of a model's paired difference to the winner by the criterion, and its error."""
-        ours, best = (self.results[each].per_user for each in (name, self.winner()))
-        found = paired(ours, best).to_dict("index")[self.settings["criterion"]]
-        return found["mean"], found["stderr"]
 
     def final(
         self, name: str, items: Ids, x: sp.csr_array, source: Mapping[str, Any]
