@@ -424,7 +424,7 @@ CHAINED = "".join(f"x{k + 1}: &x{k + 1} [*x{k}]\n" for k in range(900))
         ("a: 1\n? [1, 2]\n: 3\n", "line 2: a key that is a list or a mapping"),
         ("a: [1\n", "not valid YAML"),
         ("\x01", "not valid YAML"),
-        ("a: 1\n---\nb: 2\n", "line 2: not valid YAML"),
+        ("a: 1\n---\nb: 2\n", "line 2, column 1: not valid YAML"),
         ('{\n\t"a": 1,\n\t"a": 2}', "the key a is given twice"),
         ("a: *b\n", "line 1, column 4: not valid YAML"),
     ],
