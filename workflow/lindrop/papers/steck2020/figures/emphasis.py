@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 from lindrop.base.errors import UserError
 from lindrop.claims.checks import CHARITABLE, EXTENSION, PRINTED, Check, Data, at_most, equal
 from lindrop.output.figures import COLOURS, WIDTH
-from lindrop.papers.steck2020.figures.attribution import holm, pooled
+from lindrop.papers.steck2020.figures.attribution import pooled
 from lindrop.papers.steck2020.partial_emphasis import BESIDE, INSIDE, KINDS, column
 from lindrop.papers.steck2020.problems import EXACT
 from lindrop.papers.steck2020.section_6 import LARGE
+from lindrop.ranking.differences import holm
 from lindrop.ranking.metrics import CRITERION, title
 from lindrop.store.csv_files import read_csv
 
