@@ -99,7 +99,7 @@ def needed_of(
     entry: Any, size: Size, ranks: Sequence[int], options: Mapping[str, Any]
 ) -> tuple[Size, float]:
     """Size of a fit's data, with the stored spectrum, and the bytes that it needs beside them."""
-    if not entry.torch:
+    if entry.spectrum:
         size = replace(size, eigenpairs=max(ranks))
     if entry.one_rank:
         ranks = [RANK]
@@ -114,10 +114,11 @@ def run_script(folder: Path, rule: str, job: str) -> None:
     output: Any = Named(enumerate(files))
     output |= {"metrics": str(folder / "metrics.h5"), "model": str(folder / "model.h5")}
     inputs: Any = Inputs(split=split)
-    if rule != "gram" and not rule.endswith("deep"):
-        inputs["gram"] = gram
+    entry = CATALOGUE[model] if model else None
+    if rule == "spectrum" or (entry and not entry.torch):
+        inputs["gram"] = gram if entry is None or entry.gram else []
     if rule in {"tune", "fit"}:
-        inputs["spectrum"] = spectrum
+        inputs["spectrum"] = spectrum if entry and entry.spectrum else []
     if rule.startswith("fit"):
         inputs["trials"] = []
     params = Named(seed=1, rank=RANK, ranks=RANKS, points=[0, 1], lineage="", shard=0, shards=1)

@@ -1,47 +1,36 @@
 """Measure the rates by which `snakemake plan` predicts, and compare its predictions with real runs.
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/plan.py rates
+    python benchmarks/plan.py rates FOLDER
     python benchmarks/plan.py jobs FOLDER
     python benchmarks/plan.py check NAME=FOLDER[:CONFIG] ...
 
-`rates` fits every model on one core to generated data of several sizes, at the middle point of its
-default grid, and writes the work and the seconds to workflow/lindrop/planning/rates.csv. `jobs`
-takes the seconds of the jobs without data from a finished default run in FOLDER and writes jobs.csv
-beside it. `check` writes predicted and measured seconds of every job of finished runs to
-benchmarks/results/plan.csv; runs with these names are replaced.
+FOLDER is one in which the default configuration was run. `rates` takes the seconds of its fits, and
+those at larger sizes from rules_at_scale.csv and sparse_models.csv in benchmarks/results, and
+writes them with the work that they did to workflow/lindrop/planning/rates.csv. `jobs` takes the
+seconds of the jobs without data and writes jobs.csv beside it. `check` writes predicted and
+measured seconds of the jobs of finished runs to benchmarks/results/plan.csv; runs with these names
+are replaced.
 """
 
 import argparse
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import yaml
 
 from lindrop.configuration.config import checked
 from lindrop.configuration.schema import load_schema
-from lindrop.data.split import Protocol, split
-from lindrop.data.synthetic.generator import synthetic_interactions
-from lindrop.data.synthetic.recipe import recipe_of
-from lindrop.linalg.gram import gram_matrix
-from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.models.entry import Ranks
-from lindrop.models.tuning import parameters
+from lindrop.models.memory import Size
 from lindrop.planning import cost, work
-from lindrop.planning.plan import planned
-from lindrop.planning.sizes import DataSize
-from lindrop.ranking.evaluation import evaluate
-from lindrop.ranking.grids import axes
+from lindrop.planning.plan import planned, ranks_of
+from lindrop.planning.sizes import planned_size, stated_size
+from lindrop.ranking.grids import grid
 
-OUTPUT = Path(__file__).resolve().parent / "results" / "plan.csv"
-SIZES = (500, 2000, 6000)  # items
-USERS, EACH, HELD = 12_000, 50, 1_000
-RANK = 100
+ROOT = Path(__file__).resolve().parents[1]
+OUTPUT = ROOT / "benchmarks" / "results" / "plan.csv"
 # What the seconds of some jobs are proportional to, as it is in the default run.
 WORK = {
     "mianjy2018_convergence": 4,  # runs
@@ -55,65 +44,99 @@ WORK = {
 MNIST = 50_000 * 784 * 256 * 2000
 
 
-def timed(what: Callable[[], Any]) -> tuple[Any, float]:
-    """The result of a call, and the seconds that the processor worked for it."""
-    begin = time.process_time()
-    result = what()
-    return result, time.process_time() - begin
-
-
-def measured(items: int) -> Iterator[dict[str, Any]]:
-    """Rows of rates.csv: the name, the items, the work and the seconds of each kind of job."""
-    recipe = recipe_of("demo", users=USERS, items=items, interactions=USERS * EACH)
-    data, generating = timed(lambda: synthetic_interactions(recipe, 1))
-    made, splitting = timed(lambda: split(data, Protocol(heldout_users=HELD)))
-    x = made.matrix("train")
-    users = made.matrix("test/fold_in"), made.matrix("test/held_out")
-    per_user = np.bincount(made.train.uid).astype(float)
-    size = DataSize(
-        *(len(data), USERS, len(made.items), made.n_train_users, len(made.train)),
-        *(float(per_user @ per_user), HELD),
-    )
-    rows = {"generate": (size.rows, generating), "split": (size.rows, splitting)}
-    gram, counting = timed(lambda: gram_matrix(x, np.float32))
-    rows["gram"] = work.gram(size), counting
-    training = replace(Training.of(x), read_gram=lambda dtype: gram.astype(dtype))
-    spectrum, decomposing = timed(lambda: training.top_spectrum(RANK))
-    rows["spectrum"] = work.spectrum(size, RANK), decomposing
-    training = replace(training, spectrum=spectrum)
-    ranking, looked = 0.0, 0.0
-    for name, amount in work.FITS.items():
-        entry = CATALOGUE[name]
-        options = {key: option.default for key, option in entry.options.items()}
-        point = {axis: values[len(values) // 2] for axis, values in axes(options).items()}
-        asked = parameters(point, options)
-        ranks = [RANK] if entry.ranks is not Ranks.NONE else [size.items]
-        (result,), seconds = timed(lambda: list(entry.fits(training, ranks, **asked)))  # noqa: B023
-        rows[name] = amount(size, ranks, options), seconds
-        _, seconds = timed(lambda: evaluate(result[1].model, *users))  # noqa: B023
-        if name in ("ease", "edlae", "sparse_edlae"):
-            looked += work.evaluation(name, size, ranks, options)
-            ranking += seconds
-    rows["evaluation"] = looked, ranking
-    for name, (amount, seconds) in rows.items():
-        yield {
-            "name": name,
-            "items": size.items,
-            "work": f"{amount:.4g}",
-            "seconds": f"{seconds:.4g}",
-        }
-
-
-def rates() -> None:
-    """Measure all sizes and write rates.csv; the first size is measured twice, to be compiled."""
-    for _ in measured(SIZES[0]):
-        pass
-    table = pd.DataFrame([row for items in SIZES for row in measured(items)])
-    reading = pd.read_csv(Path(__file__).parent / "results" / "data_at_scale.csv")
+def rates(folder: Path) -> None:
+    """Write the rates of a finished default run, and those measured at ML-20M's size."""
+    rows = [*of_default_run(folder), *at_ml_20m(), *on_gowalla()]
+    reading = pd.read_csv(OUTPUT.with_name("data_at_scale.csv"))
     found = reading[(reading["step"] == "read") & (reading["file"] == "ratings.csv")].iloc[0]
-    table.loc[len(table)] = ["read", 20_108, "2e+07", f"{2 * found['seconds']:.4g}"]
-    table.sort_values(["name", "items"]).to_csv(cost.RATES, index=False)
-    print(table.sort_values(["name", "items"]).to_string(index=False))
+    rows.append(("read", 20_108, 2e7, float(found["seconds"] * found["cores"])))
+    table = pd.DataFrame(rows, columns=["name", "items", "work", "seconds"])
+    table["work"] = table["work"].map("{:.4g}".format)
+    table["seconds"] = table["seconds"].map("{:.4g}".format)
+    table = table.sort_values(["name", "items"])
+    table.to_csv(cost.RATES, index=False)
+    print(table.to_string(index=False))
+
+
+def of_default_run(folder: Path) -> Iterator[tuple[str, int, float, float]]:
+    """Name, items, work and seconds of the jobs of the default run, which take one core each."""
+    config = checked(configuration(ROOT / "config" / "config.yaml"), load_schema())
+    (entry,) = config["datasets"].values()
+    size = stated_size(entry)
+    assert size is not None
+    found = benchmarks_of(folder).set_index("job")["seconds"]
+    start = found["gram/demo"]  # it does little else
+    looked = 0.0
+    for model, amount in work.FITS.items():
+        file = folder / "results" / "tuning" / "demo" / model / "0.csv"
+        if not file.exists():
+            continue
+        trials = pd.read_csv(file, comment="#")
+        options = default_options(model) | config["models"].get(model, {})
+        ranks = ranks_of(model, size, config["ranks"], config["rank"])
+        points = len(grid(options))
+        fitting = trials["seconds"].sum()
+        yield model, size.items, points * amount(size, ranks, options), max(fitting, 1e-3)
+        if model in ("ease", "full_edlae", "edlae"):
+            looked += max(found[f"tune/demo/{model}/0"] - fitting - start, 0.0)
+    evaluated = sum(
+        work.evaluation(model, size, ranks_of(model, size, config["ranks"], config["rank"]), {})
+        * len(grid(default_options(model) | config["models"].get(model, {})))
+        for model in ("ease", "full_edlae", "edlae")
+    )
+    yield "evaluation", size.items, evaluated, looked
+    jobs = {"generate": "generate_interactions/demo", "split": "split/demo"}
+    for name, job in jobs.items():
+        yield name, size.items, float(size.rows), float(found[job] - start)
+
+
+def at_ml_20m() -> Iterator[tuple[str, int, float, float]]:
+    """Rates at ML-20M's size, from benchmarks/results/rules_at_scale.csv (two cores)."""
+    config = checked(configuration(ROOT / "benchmarks" / "scale" / "ml-20m.yaml"), load_schema())
+    (entry,) = config["datasets"].values()
+    size = stated_size(entry)
+    assert size is not None
+    table = pd.read_csv(OUTPUT.with_name("rules_at_scale.csv")).query("set == 'ml-20m'")
+    of_stage = {row["rule"]: row for _, row in table[table["model"].isna()].iterrows()}
+    rank = max(config["ranks"])
+    amounts = {
+        "generate": ("generate_interactions", float(size.rows)),
+        "split": ("split", float(size.rows)),
+        "gram": ("gram", work.gram(size)),
+        "spectrum": ("spectrum", work.spectrum(size, rank)),
+    }
+    for name, (rule, amount) in amounts.items():
+        yield name, size.items, amount, float(of_stage[rule]["core_seconds"])
+    for _, row in table.query("rule == 'fit'").iterrows():
+        model = str(row["model"])
+        if model == "sampled_dropout":  # its training is another one now
+            continue
+        ranks = ranks_of(model, size, config["ranks"], config["rank"])
+        options = {
+            key: value[:1] if isinstance(value, list) else value
+            for key, value in (default_options(model) | config["models"].get(model, {})).items()
+        }
+        yield model, size.items, work.FITS[model](size, ranks, options), float(row["core_seconds"])
+
+
+def on_gowalla() -> Iterator[tuple[str, int, float, float]]:
+    """Rates of the models on a pattern, from benchmarks/results/sparse_models.csv."""
+    table = pd.read_csv(OUTPUT.with_name("sparse_models.csv"))
+    row = table.query("set == 'gowalla' and neighbours == 100 and model == 'sparse_edlae'").iloc[0]
+    size = planned_size(Size(29_858, 40_981, 810_128))
+    amount = work.pattern(size, [size.items], {"neighbours": 100})
+    for model in ("sparse_edlae", "sparse_ease"):
+        yield model, size.items, amount, float(row["processor seconds"])
+
+
+def default_options(model: str) -> dict[str, Any]:
+    """Options of a model, as they are without a configuration."""
+    return {key: option.default for key, option in CATALOGUE[model].options.items()}
+
+
+def configuration(file: Path) -> Any:
+    """A configuration as its file has it."""
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
 
 
 def benchmarks_of(folder: Path) -> pd.DataFrame:
@@ -123,7 +146,8 @@ def benchmarks_of(folder: Path) -> pd.DataFrame:
     for file in sorted(place.rglob("*.tsv")):
         found = pd.read_csv(file, sep="\t").iloc[0]
         name = file.relative_to(place).with_suffix("").as_posix()
-        rows.append({"job": name, "seconds": found["s"], "megabytes": found["max_rss"]})
+        took = {"seconds": found["s"], "processor": found["cpu_time"]}
+        rows.append({"job": name, **took, "megabytes": found["max_rss"]})
     return pd.DataFrame(rows)
 
 
@@ -134,6 +158,7 @@ def jobs(folder: Path) -> None:
     start = found[found["job"] == "gram.demo"].assign(job="start")  # it does little else
     of_data = found["job"].str.match(r"(fit|tune|gram|split|spectrum|generate_inter|read|verify)")
     networks = found["job"].str.startswith("pretorius2018_train")
+    found = found.drop(columns="processor")
     mean = found[networks][["seconds", "megabytes"]].mean()
     at_paper_size = pd.read_csv(OUTPUT.with_name("pretorius2018_mnist.csv"))["minutes"].mean()
     rows = [
@@ -161,8 +186,9 @@ def check(given: list[str]) -> None:
 def compared(name: str, place: str) -> pd.DataFrame:
     """Rows of a run: seconds, predicted and measured, of tuning and fits, and of the whole."""
     folder, _, file = place.partition(":")
-    config = checked(yaml.safe_load(Path(file).read_text()), load_schema())
-    found = benchmarks_of(Path(folder)).set_index("job")["seconds"]
+    config = checked(configuration(Path(file)), load_schema())
+    jobs = benchmarks_of(Path(folder)).set_index("job")
+    found = jobs["seconds"]
     models = sorted({job.split("/")[2] for job in found.index if job.startswith("fit/")})
     plan = planned(config, models, papers="scorecard" in found.index)
     predicted: dict[str, float] = {}
@@ -187,6 +213,13 @@ def compared(name: str, place: str) -> pd.DataFrame:
             "measured": sum(measured[job] for job in total),
         }
     )
+    rows.append(
+        {
+            **{"run": name, "job": "all jobs, processor time"},
+            "predicted": sum(predicted[job] for job in total),
+            "measured": float(jobs["processor"].sum()),
+        }
+    )
     table = pd.DataFrame(rows)
     table["ratio"] = (table["predicted"] / table["measured"]).round(2)
     return table.round({"predicted": 2, "measured": 2})
@@ -201,7 +234,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="*")
     given = parser.parse_args()
     if given.what == "rates":
-        rates()
+        rates(Path(given.folders[0]))
     elif given.what == "jobs":
         jobs(Path(given.folders[0]))
     else:

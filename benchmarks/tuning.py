@@ -1,6 +1,7 @@
 """Compare the search of each model's grid with fits of every point of the grid.
 
     OMP_NUM_THREADS=1 python benchmarks/tuning.py demo
+    OMP_NUM_THREADS=1 python benchmarks/tuning.py demo-2=2  # other data of the generator, by seed
     OMP_NUM_THREADS=1 python benchmarks/tuning.py ml-100k=/data/ml-100k.zip --ranks 25 150
     OMP_NUM_THREADS=1 python benchmarks/tuning.py lastfm=/data/user_artist.csv --models edlae ease
 
@@ -38,8 +39,9 @@ RANK = 150
 def split_of(name: str, file: str) -> Split:
     """A dataset, split as its configuration says."""
     csv = {"user": "userId", "item": "movieId", "rating": "rating"}
-    if name == "demo":
-        data, rules = synthetic_interactions(recipe_of("demo"), 1), Protocol(heldout_users=10_000)
+    if name.startswith("demo"):
+        data = synthetic_interactions(recipe_of("demo"), int(file or 1))
+        rules = Protocol(heldout_users=10_000)
     elif name == "lastfm":
         data, rules = read_interactions(file, "csv"), Protocol(heldout_users=200)
     else:

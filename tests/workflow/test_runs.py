@@ -38,6 +38,7 @@ models:
   edlae: {p: [0.1, 0.2, 0.3, 0.4], lambda: [1, 3, 10, 30, 100, 300, 1000, 3000]}
 tuning: grid
 points_per_job: 30
+compare: {budget: null}
 """
 )
 

@@ -19,6 +19,7 @@ criterion: ndcg@10
 compare: {models: [ease, dropout_l2]}
 rank: 8
 ranks: [8]
+tuning: grid
 models:
   ease: {lambda: [3, 30, 300]}
   dropout_l2: {p: [0.2, 0.5], lambda: [10]}

@@ -115,9 +115,10 @@ def ranks_of_dataset(dataset):
 
 def compared_models(dataset):
     """Models that `snakemake compare` compares on a dataset."""
-    if dataset in CHOICES:
-        return list(CHOICES[dataset]["models"])
-    return SOME_COMPARED or FITTED
+    if dataset not in CHOICES:
+        return SOME_COMPARED or FITTED
+    named_deep = [model for model in SOME_COMPARED or [] if model in DEEP]
+    return [*CHOICES[dataset]["models"], *named_deep]
 
 
 def how(key):

@@ -10,7 +10,6 @@ from lindrop.configuration.config import (
 )
 from lindrop.base.records import mark, require_records
 from lindrop.base.error_file import begin_run, damaged_of_run, errors_of_run
-from lindrop.configuration.command_line import typed
 from lindrop.configuration.schema import load_schema
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
@@ -41,9 +40,7 @@ GIVEN += list(config.get("models") or {})
 BUDGET_GIVEN = "budget" in (config.get("compare") or {})
 try:
     # changed in place, so that scripts see the defaults as well
-    config.update(
-        checked(typed(config, workflow.config_settings.config), load_schema())
-    )
+    config.update(checked(config, load_schema()))
 except UserError as error:
     sys.exit(f"lindrop: error: {error}")
 
@@ -206,22 +203,6 @@ def other_urls(wildcards):
     }
 
 
-def check_columns():
-    """End with one line where a file on this machine lacks a column, before any job starts."""
-    from lindrop.data.headers import check_headers  # slow, and not needed by jobs
-
-    for name in FROM_FILES:
-        entry = DATASETS[name]
-        others = [local_copy(other, name) for other in other_entries(name).values()]
-        for file in filter(None, [local_file(name), *others]):
-            try:
-                check_headers(
-                    Path(file), entry["source"], entry["protocol"]["min_rating"]
-                )
-            except UserError as error:
-                sys.exit(f"lindrop: error: dataset {name}: {error}")
-
-
 def expected_of_others(wildcards):
     """Size and checksums of these files, by part."""
     return {
@@ -247,33 +228,38 @@ def layout(wildcards):
     return found
 
 
-def needed_by_model(wildcards, file):
-    """X'X or its spectrum, if the model is fitted from it; an empty list for a fit from X alone."""
+def needed_gram(wildcards, file):
+    """X'X, if the model is fitted from it; an empty list for a fit from X or from users × users."""
     entry, choice = CATALOGUE[wildcards.model], CHOICES.get(wildcards.dataset)
     from_users = entry.full_rank and choice is not None and choice["dual"]
     return file if entry.gram and not from_users else []
 
 
+def needed_spectrum(wildcards, file):
+    """Spectrum of X'X, if the model is fitted from it, else an empty list."""
+    return file if CATALOGUE[wildcards.model].spectrum else []
+
+
 def fitting_gram(wildcards):
     """X'X of the training users, from which the chosen point of a model is fitted."""
-    return needed_by_model(wildcards, GRAM)
+    return needed_gram(wildcards, GRAM)
 
 
 def fitting_spectrum(wildcards):
     """Spectrum of the X'X of the training users."""
-    return needed_by_model(wildcards, SPECTRUM)
+    return needed_spectrum(wildcards, SPECTRUM)
 
 
 def tuning_gram(wildcards):
     """X'X that tuning fits to: of a weak split, without the interactions that judge it."""
     gram = GRAM_OF_TUNING if wildcards.dataset in WEAK else GRAM
-    return needed_by_model(wildcards, gram)
+    return needed_gram(wildcards, gram)
 
 
 def tuning_spectrum(wildcards):
     """Spectrum of the X'X that tuning fits to."""
     spectrum = SPECTRUM_OF_TUNING if wildcards.dataset in WEAK else SPECTRUM
-    return needed_by_model(wildcards, spectrum)
+    return needed_spectrum(wildcards, spectrum)
 
 
 def tuning_part(wildcards):
@@ -455,7 +441,3 @@ def tell_results():
             whole = page == "index"
             place = real(PAGE, page=page)
             print(last_words(Path(RESULTS)) if whole else place, file=sys.stderr)
-
-
-if workflow.is_main_process:
-    check_columns()

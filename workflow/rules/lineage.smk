@@ -100,7 +100,13 @@ STAGES = {
         ),
     ),
     "tune": (
-        lambda model, **_: ["spectrum" if CATALOGUE[model].gram else "split"],
+        lambda model, **_: [
+            (
+                "spectrum"
+                if CATALOGUE[model].spectrum
+                else "gram" if CATALOGUE[model].gram else "split"
+            )
+        ],
         lambda dataset, model, **_: (
             code_of_model("tune.py", model),
             sorted(tuned(dataset, model).items()),

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field, replace
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.base.memory import RETRIED, resident_bytes
 from lindrop.ranking.grids import rank_of_table
+from lindrop.planning.cost import evaluation_seconds, fit_seconds
+from lindrop.planning.plan import on
+from lindrop.planning.plan import ranks_of as ranks_of_model
+from lindrop.planning.sizes import planned_size
 from lindrop.models.memory import (
     MARGIN,
     Size,
@@ -26,6 +30,8 @@ if workflow.remote_exec:
 # Priority of data and models. Tuning takes longest; if it starts before the papers' experiments, no
 # core is idle at the end of a run.
 FIRST = 1
+# A job may take so many times its predicted time before a cluster ends it; the next attempt gets more.
+SLACK = 4
 # Threads of a deep training: a fixed number, since the last digits of its results depend on it.
 DEEP_THREADS = 2
 
@@ -143,7 +149,7 @@ def fit_mb(wildcards, input, attempt):
     size, entry = size_of(input.split), CATALOGUE[wildcards.model]
     how = tuned(wildcards.dataset, wildcards.model)
     ranks = ranks_of_fits(size, how["rank"], how["ranks"])
-    if not entry.torch:
+    if entry.spectrum:
         size = replace(size, eigenpairs=ranks[-1])
     if entry.one_rank:
         ranks = [rank_of_table(how["rank"], ranks)]
@@ -210,8 +216,18 @@ def fit_threads(wildcards, input):
 
 
 def fit_minutes(wildcards, input, points):
-    """Minutes for a tuning job: an hour on small data, else an hour for each point."""
-    return 60 if is_small(wildcards, input) else 60 * points
+    """Minutes for a tuning job: an hour, or several times what the fits of its points should take.
+
+    For the low-rank solvers that grows with items² times the sum of the ranks.
+    """
+    if is_small(wildcards, input):
+        return 60
+    size = planned_size(size_of(input.split))
+    how, model = tuned(wildcards.dataset, wildcards.model), wildcards.model
+    ranks = ranks_of_model(model, size, how["ranks"], how["rank"])
+    seconds = fit_seconds(model, size, ranks, how["options"])
+    seconds += evaluation_seconds(model, size, ranks, how["options"])
+    return max(60, math.ceil(SLACK * points * seconds * on(HEAVY) / 60))
 
 
 def deep_minutes(wildcards, input, attempt):

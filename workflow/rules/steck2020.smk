@@ -1,6 +1,7 @@
 # The tables of Steck 2020, the inputs of its figures, and the checks of its Section 6.
-from lindrop.papers.steck2020.models import FIGURE_MODELS, FITTED
+from lindrop.papers.steck2020.models import FITTED, figure_models
 
+FIGURE_MODELS = figure_models(config["steck2020"]["curves"])
 SIMILARITY_MODELS = ["zero_diagonal_l2", "product_l2", "full_edlae"]
 LINEAR_ROWS = ["weight_decay", "product_l2", "dropout_l2", "sampled_dropout", "edlae"]
 PUBLISHED_SETS = own_file("config", "paper_values", "steck2020_datasets.yaml")

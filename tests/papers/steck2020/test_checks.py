@@ -1,5 +1,6 @@
 """The claims of Steck 2020: what is proved of its equations, and what its experiments must show."""
 
+import hashlib
 import inspect
 
 import numpy as np
@@ -11,6 +12,7 @@ import yaml
 from lindrop.base.stopwatch import Cost
 from lindrop.claims.checks import CHARITABLE, CORRECTED, EXTENSION, PRINTED
 from lindrop.claims.verdicts import Verdict, strictness, verdict
+from lindrop.data.published_csv import published_sha256, write_published_csv
 from lindrop.data.split import Counts, Protocol
 from lindrop.models import closed_form, tuning
 from lindrop.models.base import dropout_penalty
@@ -32,6 +34,7 @@ from lindrop.papers.steck2020.datasets import (
     number,
     published_sets,
     shared_entries,
+    split_checks,
 )
 from lindrop.papers.steck2020.figures import fig1_as_published
 from lindrop.papers.steck2020.figures.embeddings import PARTS
@@ -42,8 +45,10 @@ from lindrop.papers.steck2020.popular import CONSTRAINED, EMPHASISED, NONE, PLAI
 from lindrop.papers.steck2020.problems import Masked, Quadratic, equation_6, fitted, noise
 from lindrop.papers.steck2020.section_6 import ROWS, SPREADING, popular_checks, table1_checks
 from lindrop.ranking.metrics import DEFAULT as METRICS
+from lindrop.store.split import write_split
 from support.checks import checks_of, claims_of
 from support.repository import REPOSITORY
+from support.splits import random_split
 
 # verdicts that the checks without datasets decide; all others of them are reproduced
 DECIDED = {
@@ -621,6 +626,7 @@ def experiments():
         *popular_checks(NETFLIX, popular()),
         *cosine_checks(NETFLIX, cosines([0.05, 0.2, 0.2, 0.2], [0.3] * 4), free),
         *dataset_checks(NETFLIX, PROPERTIES | PRINTED_PROPERTIES, 0),
+        *split_checks(NETFLIX, "", {}),
     ]
 
 
@@ -647,3 +653,21 @@ def test_only_a_proven_split_of_the_papers_protocol_is_the_papers():
     assert kind(proven | {"verified_by": None}, protocol) == Dataset("x", "other")
     assert kind(proven, Protocol(heldout_users=5)) == Dataset("x", "other")
     assert kind({"format": "synthetic"}, protocol) == Dataset("x", "synthetic")
+
+
+def test_a_split_is_the_published_one_byte_for_byte_or_the_claim_fails(tmp_path):
+    """The bytes of the golden files of tests/data/test_split.py decide what is written."""
+    made = random_split()
+    write_published_csv(made, tmp_path)
+    digests = {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in tmp_path.iterdir()
+    }
+    assert published_sha256(made) == digests
+    write_split(tmp_path / "split.h5", made, {"format": "csv"})
+    write_split(tmp_path / "other.h5", random_split(1), {"format": "csv"})
+    published = {name: digests[name] for name in ("unique_sid.txt", "test_te.csv")}
+    assert failing(split_checks(NETFLIX, tmp_path / "split.h5", published)) == set()
+    assert failing(split_checks(NETFLIX, tmp_path / "other.h5", published)) == {"section_6_split"}
+    for dataset, known in (ONE, published), (NETFLIX, {}):
+        found = split_checks(dataset, tmp_path / "split.h5", known)
+        assert verdict(found) == Verdict.NOT_RUN

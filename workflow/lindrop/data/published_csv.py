@@ -1,5 +1,7 @@
 """Write the six standard files of Liang et al.'s notebooks, byte for byte."""
 
+import hashlib
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,6 +28,16 @@ def write_published_csv(split: Split, folder: Path) -> None:
         partial.write_text(text, encoding="utf-8", newline="\n")
     for part, events in split.parts().items():
         _write_events(events, folder / FILES[part])
+
+
+def published_sha256(split: Split) -> dict[str, str]:
+    """SHA-256 of each of the six files, by name; they are written to a temporary folder."""
+    with tempfile.TemporaryDirectory() as place:
+        write_published_csv(split, Path(place))
+        return {
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in sorted(Path(place).iterdir())
+        }
 
 
 def _write_events(events: Events, path: Path) -> None:

@@ -317,10 +317,7 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
 
     test = hold_out(n_train + held)
     masked = int(np.sum(_among(test.held_out, test.fold_in))) if repeated else 0
-    if repeats == KEEP:
-        tell_repeats(repeats, repeated, int(kept.rows.sum()))
-    else:
-        tell_repeats(repeats, dropped or int(np.sum(~units)), read)
+    tell_repeats(repeats, repeated + dropped, read)
     tell_masked(masked, len(test.held_out))
     return Split(
         users=interactions.user_ids[permuted],

@@ -59,6 +59,11 @@ class Entry:
         return self.ranks is not Ranks.NONE
 
     @property
+    def spectrum(self) -> bool:
+        """Whether it is fitted from the leading eigenpairs of X'X, which a job computes once."""
+        return self.gram and self.low_rank
+
+    @property
     def full_rank(self) -> bool:
         """Whether it is a dense matrix in closed form, which needs no X'X where users are few."""
         return self.memory is full_rank

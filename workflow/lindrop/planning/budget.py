@@ -12,7 +12,7 @@ from typing import Any
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.planning import plan, work
 from lindrop.planning.sizes import DataSize
-from lindrop.ranking.grids import axes, grid
+from lindrop.ranking.grids import axes, grid, rank_of_table
 
 # Models in the order in which they usually pay: first quick ones whose accuracy is near the best.
 WORTH = (
@@ -153,9 +153,11 @@ def ways_of(
     """Ways to tune a model, whose options the user may have set."""
     options = {key: option.default for key, option in CATALOGUE[model].options.items()}
     options |= config["models"].get(model, {})
-    ranks = {config["rank"]: ""}
-    if CATALOGUE[model].low_rank and "rank" not in fixed and config["rank"] > SMALLER:
-        ranks[SMALLER] = f"rank {SMALLER} instead of {config['rank']}"
+    largest = plan.ranks_of(model, size, config["ranks"], config["rank"])
+    first = rank_of_table(config["rank"], largest) if CATALOGUE[model].low_rank else config["rank"]
+    ranks = {first: "" if first == config["rank"] else f"rank {first}, as the data have no more"}
+    if CATALOGUE[model].low_rank and "rank" not in fixed and first > SMALLER:
+        ranks[SMALLER] = f"rank {SMALLER} instead of {first}"
     grids = [(options, "")]
     if model not in fixed:
         grids += [(fewer, words) for fewer, words in smaller(options)]

@@ -255,7 +255,7 @@ def jobs_of_model(name: str, size: DataSize, config: Mapping[str, Any], model: s
     """Tuning, if the grid has more than a point, and final fit of a model."""
     entry, options = CATALOGUE[model], config["models"].get(model, {})
     rank, tuning = config["rank"], config["tuning"]
-    ranks = ranks_of(model, size, [rank, *config["ranks"]], rank)
+    ranks = ranks_of(model, size, config["ranks"], rank)
     start, heavy = cost.job_seconds()["start"], size.items > SMALL_ITEMS
     start += needs_gram(model, size) * matrix_bytes(size.items) / READ
     of_fit = size.of_fit(max(ranks) if entry.low_rank else 0)
@@ -298,7 +298,7 @@ def ranks_of(model: str, size: DataSize, ranks: Sequence[int], rank: int) -> lis
     entry = CATALOGUE[model]
     if not entry.low_rank:
         return [size.items]
-    found = usable(size, ranks)
+    found = usable(size, [rank, *ranks])
     return [rank_of_table(rank, found)] if entry.one_rank else found
 
 

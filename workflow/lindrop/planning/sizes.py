@@ -63,6 +63,13 @@ def stated_size(entry: Mapping[str, Any]) -> DataSize | None:
     return None if None in counts else _size(counts, protocol, "stated, before its filters")
 
 
+def planned_size(size: Size) -> DataSize:
+    """The size of a split, in which nothing but its counts is known."""
+    pairs = SPREAD * size.entries**2 / max(size.users, 1)
+    counts = size.users, size.items, size.users, size.entries
+    return DataSize(size.entries, *counts, pairs, size.tested, None, "split")
+
+
 def _size(counts: tuple[int, int, int], protocol: Mapping[str, Any], known: str) -> DataSize:
     rows, users, items = counts
     held = protocol.get("heldout_users")

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 
 from lindrop.claims.checks import Check, Data, equal
 from lindrop.data.provenance import Facts, check_label, comparable
+from lindrop.data.published_csv import published_sha256
+from lindrop.store.split import read_split
 
 MILLION = 1e6
 FIGURE_SET = "Netflix"  # the dataset of Figure 1
@@ -59,6 +61,25 @@ def dataset_checks(dataset: Dataset, row: Mapping[str, Any], shared: int) -> lis
         *_properties(dataset, row),
         equal("section_6_binary", f"{name}: entries of X above 1", twice, 0, 0, data=data),
         equal("section_6_disjoint", f"{name}: items both given and asked", shared, 0, 0, data=data),
+    ]
+
+
+def split_checks(dataset: Dataset, split: str, published: Mapping[str, str]) -> list[Check]:
+    """Checks that the split is, byte for byte, that of the public code of Liang et al. 2018.
+
+    `published` are the SHA-256 of its files, where they are known: undecided for other datasets.
+    """
+    claim = "section_6_split"
+    if dataset.paper is None or not published:
+        return [dataset.incomparable(claim)]
+    found = published_sha256(read_split(split))
+    return [
+        equal(
+            *(claim, f"{dataset.name}: {file} as published (1: the same SHA-256)"),
+            *(float(found[file] == digest), 1, 0),
+            data=dataset.data,
+        )
+        for file, digest in published.items()
     ]
 
 

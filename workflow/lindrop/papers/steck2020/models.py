@@ -1,6 +1,6 @@
 """Models that Table 1 and Figure 1 (left) of Steck 2020 show; the rules import this module."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from lindrop.models.catalogue import CATALOGUE, TORCH
@@ -41,6 +41,12 @@ CURVES = {
     "product_l2": "full_l2",
 }
 FIGURE_MODELS = sorted({*CURVES, *CURVES.values()})
+
+
+def figure_models(curves: Iterable[str]) -> list[str]:
+    """Models of some of the curves: low-rank ones, and those that they tend to."""
+    return sorted({model for curve in curves for model in (curve, CURVES[curve])})
+
 
 # Models of the catalogue that the paper does not show, such as a new one, follow the others.
 # Those that take part only where they are named are not among them.

@@ -16,6 +16,7 @@ from lindrop.papers.steck2020.datasets import (
     dataset_checks,
     published_sets,
     shared_entries,
+    split_checks,
 )
 from lindrop.papers.steck2020.figures.fig1_center import cosine_checks
 from lindrop.papers.steck2020.figures.fig1_left import rank_checks, undecided
@@ -78,6 +79,7 @@ def checks(
         row = {str(key): value for key, value in facts.items()}
         found += [
             *dataset_checks(dataset, row, shared_entries(history, held_out)),
+            *split_checks(dataset, split, published.get(str(dataset.paper), {}).get("files", {})),
             *table1_checks(dataset, rows[table], _tested(metrics, name, rank), column_of),
             *rank_checks(dataset, rows[left], _criterion(column_of)),
             *cosine_checks(dataset, rows[center], rows[right]),

@@ -99,6 +99,8 @@ def curves(
     """
     rows = []
     for name, full in CURVES.items():
+        if name not in results:
+            continue  # its curve is not asked for
         points = [(name, tested) for tested in results[name].values()]
         points += [(full, tested) for tested in results[full].values()]
         for model, tested in points:
