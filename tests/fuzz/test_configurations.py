@@ -10,7 +10,7 @@ import yaml
 from hypothesis import strategies as st
 
 from lindrop.base.schemas import Validator
-from lindrop.configuration.config import checked
+from lindrop.configuration.config import NUMBER, checked
 from lindrop.configuration.config_text import check_text
 from lindrop.configuration.schema import FILE, load_schema
 from support.fuzzing import fuzzed, outcome
@@ -147,9 +147,14 @@ def damage(value, edits, name):
 def kept(given, filled):
     """Whether all that was given is in the filled configuration, with the same types."""
     if isinstance(given, dict):
-        return all(key in filled and kept(one, filled[key]) for key, one in given.items())
+        return all(
+            key in filled and (kept(one, filled[key]) or (key, one) == ("repeats", None))
+            for key, one in given.items()
+        )
     if isinstance(given, list):
         return len(given) == len(filled) and all(map(kept, given, filled))
+    if is_text(given) and not is_text(filled):
+        return NUMBER.fullmatch(given) and float(given) == filled
     return type(given) is type(filled) and given == filled
 
 

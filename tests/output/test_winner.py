@@ -120,13 +120,13 @@ def test_the_page_says_which_model_wins_by_how_much_and_how_sure_that_is(run):
         r"Over popularity it gains 0\.\d{4} \(95 % interval 0\.\d+ to 0\.\d+, p < ", text
     )
     assert re.search(r"Over the second, sparse EDLAE, it gains .* cannot be told apart", text)
-    assert "sparse EDLAE was fitted fastest, in 0.5 s instead of 9 s" in text
+    assert "sparse EDLAE was fitted fastest, in 0.5 s instead of 9.0 s" in text
     marks = {row.title: row.marks for row in mine.rows}
     assert marks["EDLAE"] == marks["popularity"] == ""
     assert marks["sparse EDLAE"] == "≈ ◌"
     assert [row.best for row in mine.rows] == [True, False, False, False]
     assert mine.columns == [
-        *("nDCG@10", "Less than the best", "Fit", "Size", "Recall@5", "Coverage@3", "Chosen")
+        *("nDCG@10", "Behind the best", "Fit", "Size", "Recall@5", "Coverage@3", "Chosen")
     ]
     notes = " ".join(mine.notes)
     assert "corrected for 3 comparisons by Holm's method" in notes

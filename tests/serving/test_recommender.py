@@ -6,6 +6,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import lindrop
 from lindrop.base.errors import UserError
@@ -130,6 +132,28 @@ def test_a_seed_is_a_whole_number(seed):
 def test_parameters_are_checked_before_the_fit(model, parameters, message):
     with pytest.raises(UserError, match=message):
         lindrop.Recommender(model, **parameters).fit(X)
+
+
+def test_scikit_learn_copies_it_and_searches_its_parameters():
+    first = lindrop.Recommender("ease", ridge=30.0)
+    copied = clone(first)
+    assert copied is not first
+    assert copied.get_params() == first.get_params()
+    grid = {"ridge": [1e-3, 30.0, 1e7]}
+    search = GridSearchCV(lindrop.Recommender("ease"), grid, cv=3).fit(X)
+    assert search.best_params_ == {"ridge": 30.0}
+    expected = fit("ease", Training.of(X), ridge=30.0).model.matrix
+    np.testing.assert_array_equal(search.best_estimator_.model_.fit.model.matrix, expected)
+
+
+def test_the_score_is_a_metric_of_users_whose_items_are_partly_held_out():
+    fitted = lindrop.Recommender("ease", ridge=30.0).fit(X[:150])
+    assert fitted.score(X[150:]) == fitted.score(X[150:])
+    by_chance = lindrop.Recommender("popularity").fit(X[:150])
+    assert 1 > fitted.score(X[150:]) > by_chance.score(X[150:]) > 0
+    assert fitted.score(X[150:], metric="hit_rate@30") == 1  # of 30 items, all are listed
+    with pytest.raises(UserError, match="no user has five items"):
+        fitted.score({"a": ["1", "2"]})
 
 
 def test_importing_lindrop_imports_no_library():

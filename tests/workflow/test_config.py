@@ -284,7 +284,8 @@ WRONG = [
             {"format": "synthetic", "users": 30, "items": 20, "interactions": 160},
             {"heldout_users": 15},
         ),
-        f"{P}.heldout_users: 15 is not allowed; allowed: less than 15, half of the 30 users",
+        f"{P}.heldout_users: 15 is not allowed; allowed: less than 15, half of the 30 users; a "
+        "tenth, 3, leaves most of them for training",
     ),
     (
         one({"format": "synthetic", "users": 100}),
@@ -423,9 +424,9 @@ CHAINED = "".join(f"x{k + 1}: &x{k + 1} [*x{k}]\n" for k in range(900))
         ("a: 1\n? [1, 2]\n: 3\n", "line 2: a key that is a list or a mapping"),
         ("a: [1\n", "not valid YAML"),
         ("\x01", "not valid YAML"),
-        ("a: 1\n---\nb: 2\n", "line 2: not valid YAML"),
+        ("a: 1\n---\nb: 2\n", "line 2, column 1: not valid YAML"),
         ('{\n\t"a": 1,\n\t"a": 2}', "the key a is given twice"),
-        ("a: *b\n", "line 1: not valid YAML"),
+        ("a: *b\n", "line 1, column 4: not valid YAML"),
     ],
     ids=range(12),
 )

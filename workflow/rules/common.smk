@@ -10,6 +10,7 @@ from lindrop.configuration.config import (
 )
 from lindrop.base.records import mark, require_records
 from lindrop.base.error_file import begin_run, damaged_of_run, errors_of_run
+from lindrop.configuration.command_line import typed
 from lindrop.configuration.schema import load_schema
 from lindrop.base.errors import UserError
 from lindrop.ranking.grids import chunks, grid
@@ -40,7 +41,9 @@ GIVEN += list(config.get("models") or {})
 BUDGET_GIVEN = "budget" in (config.get("compare") or {})
 try:
     # changed in place, so that scripts see the defaults as well
-    config.update(checked(config, load_schema()))
+    config.update(
+        checked(typed(config, workflow.config_settings.config), load_schema())
+    )
 except UserError as error:
     sys.exit(f"lindrop: error: {error}")
 
@@ -201,6 +204,22 @@ def other_urls(wildcards):
         for part, entry in other_entries(wildcards.dataset).items()
         if not local_copy(entry, wildcards.dataset)
     }
+
+
+def check_columns():
+    """End with one line where a file on this machine lacks a column, before any job starts."""
+    from lindrop.data.headers import check_headers  # slow, and not needed by jobs
+
+    for name in FROM_FILES:
+        entry = DATASETS[name]
+        others = [local_copy(other, name) for other in other_entries(name).values()]
+        for file in filter(None, [local_file(name), *others]):
+            try:
+                check_headers(
+                    Path(file), entry["source"], entry["protocol"]["min_rating"]
+                )
+            except UserError as error:
+                sys.exit(f"lindrop: error: dataset {name}: {error}")
 
 
 def expected_of_others(wildcards):
@@ -441,3 +460,7 @@ def tell_results():
             whole = page == "index"
             place = real(PAGE, page=page)
             print(last_words(Path(RESULTS)) if whole else place, file=sys.stderr)
+
+
+if workflow.is_main_process:
+    check_columns()

@@ -30,6 +30,7 @@ with job(snakemake.log[0]):
     tables = [Table(*described(file)) for file in params.titles if file.endswith(".html")]
     synthetic = generated(config)
     files_of = {table.id: table.csv for table in tables}
+    figures = [Figure(*described(file)) for file in params.titles if file.endswith(".png")]
     table1, models = None, ()
     if "steck2020_table1" in files_of:
         table1 = beside(files_of["steck2020_table1"], read_yaml(files.printed), synthetic)
@@ -39,7 +40,7 @@ with job(snakemake.log[0]):
         models = compared(*of_models, config["criterion"], synthetic)
     content = Content(
         [assess(paper, checks) for paper in read_papers(files.claims, files.schema)],
-        [Figure(*described(file)) for file in params.titles if file.endswith(".png")],
+        sorted(figures, key=lambda figure: figure.id != "compare_costs"),  # what models cost first
         tables,
         table1,
         provenance(Path(params.benchmarks)),

@@ -12,7 +12,7 @@ from typing import Any
 from lindrop.base.errors import UserError
 from lindrop.base.schemas import Validator
 from lindrop.base.times import time_of_date
-from lindrop.configuration.config_text import DEEPEST, MOST_ENTRIES
+from lindrop.configuration.config_text import DEEPEST, MOST_DIGITS, MOST_ENTRIES
 from lindrop.data.synthetic.recipe import recipe_of
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.ranking.metrics import metric
@@ -30,6 +30,9 @@ DOWNLOAD_NAME = r"\w[\w.+%-]*"
 
 # Schema keywords that this module checks itself, so that its messages name the key.
 NESTED = ("properties", "additionalProperties", "items", "required", "propertyNames", "oneOf")
+
+
+NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")  # text to YAML 1.1, such as 1e3
 
 
 def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
@@ -134,6 +137,7 @@ def _check(value: Any, schema: Schema, key: str) -> Any:
     """Check a value and everything inside it; return it with defaults and in schema order."""
     if "oneOf" in schema:
         schema = _branch(value, schema, key)
+    value = _as_number(value, schema)
     if isinstance(value, float) and not math.isfinite(value):
         raise mistake(key, str(value), allowed(schema))
     flat = {name: rule for name, rule in schema.items() if name not in NESTED}
@@ -145,6 +149,19 @@ def _check(value: Any, schema: Schema, key: str) -> Any:
     if isinstance(value, dict):
         return _check_keys(value, schema, key)
     return value
+
+
+def _as_number(value: Any, schema: Schema) -> Any:
+    """A text such as 1e3 as the number that it means, where a number and no text is wanted."""
+    wanted = schema.get("type", [])
+    kinds = {wanted} if isinstance(wanted, str) else set(wanted)
+    if not isinstance(value, str) or "string" in kinds or not NUMBER.fullmatch(value):
+        return value
+    number = float(value) if len(value) <= MOST_DIGITS else math.inf
+    if "number" in kinds:
+        return number
+    whole = "integer" in kinds and number.is_integer() and abs(number) <= LARGEST
+    return int(number) if whole else value
 
 
 def _check_keys(value: dict[str, Any], schema: Schema, key: str) -> dict[str, Any]:
@@ -376,7 +393,8 @@ def _check_synthetic(key: str, source: dict[str, Any], protocol: dict[str, Any])
         raise mistake(
             f"{key}.protocol.heldout_users",
             protocol["heldout_users"],
-            f"less than {(recipe.users + 1) // 2:,}, half of the {recipe.users:,} users",
+            f"less than {(recipe.users + 1) // 2:,}, half of the {recipe.users:,} users; a tenth, "
+            f"{max(recipe.users // 10, 1):,}, leaves most of them for training",
         )
 
 

@@ -47,7 +47,7 @@ def check_text(text: str, file: str) -> None:
         if _is_json(text, file):
             return
         mark = getattr(error, "problem_mark", None)
-        where = f"{file}, line {mark.line + 1}" if mark else file
+        where = f"{file}, line {mark.line + 1}, column {mark.column + 1}" if mark else file
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
         raise UserError(f"{where}: not valid YAML ({problem}); correct the file") from error
     if root is None:

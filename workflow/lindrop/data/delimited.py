@@ -95,8 +95,12 @@ def read_text(
     path: Path, layout: Layout, columns: Columns, min_rating: float | None
 ) -> Interactions:
     """Read interactions from a csv or tsv file, plain, gzipped or as the only text in a zip."""
-    member = only_member(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")
-    return read_member(member, layout, columns, min_rating)
+    return read_member(text_member(path), layout, columns, min_rating)
+
+
+def text_member(path: Path) -> Member:
+    """The one text of a path: the file itself, or the only text in a zip."""
+    return only_member(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")
 
 
 def read_member(

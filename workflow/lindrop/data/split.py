@@ -317,7 +317,10 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
 
     test = hold_out(n_train + held)
     masked = int(np.sum(_among(test.held_out, test.fold_in))) if repeated else 0
-    tell_repeats(repeats, repeated + dropped, read)
+    if repeats == KEEP:
+        tell_repeats(repeats, repeated, int(kept.rows.sum()))
+    else:
+        tell_repeats(repeats, dropped or int(np.sum(~units)), read)
     tell_masked(masked, len(test.held_out))
     return Split(
         users=interactions.user_ids[permuted],

@@ -15,7 +15,7 @@ from lindrop.base.errors import UserError
 from lindrop.base.reporting import logger
 from lindrop.base.times import time_of_date
 from lindrop.data.interactions import TEST, TRAIN, VALIDATION, Codes, Interactions
-from lindrop.data.repeats import counted_rows, first_of_pairs, settled, tell_repeats
+from lindrop.data.repeats import DROP, counted_rows, first_of_pairs, settled, tell_repeats
 from lindrop.data.split import (
     MIN_ROWS_TO_HOLD_OUT,
     ByTime,
@@ -61,8 +61,10 @@ def weak_split(interactions: Interactions, protocol: WeakProtocol) -> Split:
         raise UserError("the protocol leaves no interaction: lower its filters")
     roles = ROLES[type(protocol)](data, protocol)
     split = _assembled(data, protocol, roles, items_dropped, users_dropped)
-    repeats = repeats_dropped or int(np.sum(~first_of_pairs(data)))
-    tell_repeats(protocol.repeats, repeats, len(interactions))
+    if protocol.repeats == DROP:
+        tell_repeats(DROP, repeats_dropped, len(interactions))
+    else:
+        tell_repeats(protocol.repeats, int(np.sum(~first_of_pairs(data))), len(data))
     return replace(split, counts=replace(split.counts, repeats_dropped=repeats_dropped))
 
 

@@ -131,7 +131,7 @@ def _wide(line: Line) -> dict[str, str]:
         "dataset": line.dataset,
         "model": CATALOGUE[line.model].title,
         **cells,
-        "less than the best": beside_best(line.placed[line.criterion]),
+        "behind the best": beside_best(line.placed[line.criterion]),
         "users": f"{int(found['n_users'].iloc[0]):,}",
         "fit, s": f"{line.tested.cost.seconds:,.1f}",
         "peak, MB": f"{line.tested.cost.megabytes:,.0f}",

@@ -65,7 +65,13 @@ def _panel(axis: Axes, models: pd.DataFrame, cost: str) -> None:
             va="center",
             fontsize=7,
             color=COLOURS[number % len(COLOURS)],
-            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "#8889", "shrinkB": 3},
+            arrowprops={
+                "arrowstyle": "-",
+                "linewidth": 0.4,
+                "color": "#8889",
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
         )
 
 

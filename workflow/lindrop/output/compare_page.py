@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.output.winner import Row, notes, p_text, signed, told_apart, words
+from lindrop.output.winner import Row, notes, p_text, seconds, signed, told_apart, words
 from lindrop.ranking.metrics import title
 
 SPLITS = {
@@ -85,7 +85,7 @@ def _dataset(
         )
     return ComparedDataset(
         *(name, generated, words(rows, criterion), _facts(facts), _warning(facts)),
-        [title(criterion), "Less than the best", "Fit", "Size", *map(title, others), "Chosen"],
+        [title(criterion), "Behind the best", "Fit", "Size", *map(title, others), "Chosen"],
         [_row(of, criterion, others, number == 0) for number, of in enumerate(by_model)],
         said,
     )
@@ -107,7 +107,7 @@ def _row(
     cells = [
         _mean(line),
         _difference(line),
-        Cell(f"{line['seconds']:,.1f} s", sort=line["seconds"]),
+        Cell(seconds(line), sort=line["seconds"]),
         Cell(_size(line["model_megabytes"]), sort=line["model_megabytes"]),
         *(_mean(of[metric]) for metric in others),
         Cell(line["params"] or "–"),

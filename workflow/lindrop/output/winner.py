@@ -66,8 +66,8 @@ def words(rows: pd.DataFrame, criterion: str) -> list[str]:
     name, users = title(criterion), int(best["n_users"])
     mean = "–" if pd.isna(best["mean"]) else f"{best['mean']:.4f}"
     if not others:
-        return [f"{_title(best)} alone was tested: {name} {mean} on {users:,} test users."]
-    said = [f"{_title(best)} is best: {name} {mean} on {users:,} test users."]
+        return [f"{_begun(best)} alone was tested: {name} {mean} on {users:,} test users."]
+    said = [f"{_begun(best)} is best: {name} {mean} on {users:,} test users."]
     if users < 2:
         return [*said, "So few users tell nothing about the others."]
     second = others[0]
@@ -77,7 +77,7 @@ def words(rows: pd.DataFrame, criterion: str) -> list[str]:
     verdict = "the two cannot be told apart on these users" if second in close else "it is better"
     said.append(f"Over the second, {_title(second)}, it gains {gain(second)}: {verdict}.")
     if more := [_title(line) for line in close if line is not second]:
-        said.append(f"Neither can {_listed(more)} be told apart from it.")
+        said.append(f"Nor can {_listed(more)} be told apart from it.")
     fastest = min([best, *close], key=lambda line: line["seconds"])
     if fastest is not best:
         said.append(
@@ -110,11 +110,17 @@ def p_text(p_value: float) -> str:
 
 def seconds(line: Row) -> str:
     """The time of a model's fit."""
-    return f"{line['seconds']:.2g} s"
+    return f"{line['seconds']:,.1f} s" if line["seconds"] >= 1 else f"{line['seconds']:.2g} s"
 
 
 def _title(line: Row) -> str:
     return CATALOGUE[str(line["model"])].title
+
+
+def _begun(line: Row) -> str:
+    """A title at the beginning of a sentence."""
+    name = _title(line)
+    return name[0].upper() + name[1:]
 
 
 def _listed(names: Sequence[str]) -> str:

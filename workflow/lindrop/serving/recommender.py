@@ -3,11 +3,15 @@
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
 from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
+from lindrop.ranking.evaluation import evaluate
+from lindrop.ranking.metrics import CRITERION
 from lindrop.serving.histories import Histories, item_ids, read_histories
 from lindrop.serving.recommend import because, recommend, recommended, similar
 from lindrop.store.model import SavedModel
@@ -20,7 +24,7 @@ class Recommender:
 
     `Recommender("edlae", rank=100, p=0.3, ridge=100).fit(table).recommend(k=20)`. The parameters
     are those of the model in the catalogue; `lambda` may be given as `ridge`, since it is a keyword
-    of Python.
+    of Python. scikit-learn's `clone` and `GridSearchCV` take it, with a users × items matrix as X.
     """
 
     def __init__(self, model: str = "ease", seed: int = 1, **parameters: Any) -> None:
@@ -93,11 +97,48 @@ class Recommender:
         """As `lindrop.because`."""
         return because(self._fitted(), history, item)
 
+    def score(self, interactions: Any, y: None = None, metric: str = CRITERION) -> float:
+        """Mean of a metric over users of whom a fifth of the items is held out, at random.
+
+        The users should be others than those that the model is fitted to, as in a fold of
+        scikit-learn's `GridSearchCV`. A user with fewer than five known items is not counted.
+        """
+        model = self._fitted()
+        x = read_histories(interactions, model.items).x
+        held = _a_fifth(x, self.seed)
+        parts = []
+        for rows in (~held, held):
+            part = x.copy()
+            part.data = x.data * rows
+            part.eliminate_zeros()
+            parts.append(part)
+        found = evaluate(model.fit.model, *parts, [metric], model.shares).per_user[metric].mean()
+        if np.isnan(found):
+            raise UserError("no user has five items that the model knows: nothing to hold out")
+        return float(found)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator: this one takes sparse matrices and no target."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(sparse=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=inputs)
+
     def _fitted(self) -> SavedModel:
         """The fitted model; UserError before `fit`."""
         if not hasattr(self, "model_"):
             raise UserError(f"{self!r} is not fitted yet: call fit(interactions)")
         return self.model_
+
+
+def _a_fifth(x: sp.csr_array, seed: int) -> npt.NDArray[np.bool_]:
+    """Which entries are held out: the first fifth of each row in a random order."""
+    number = np.diff(x.indptr)
+    row = np.repeat(np.arange(len(number)), number)
+    order = np.lexsort((np.random.default_rng(seed).random(x.nnz), row))
+    held = np.zeros(x.nnz, bool)
+    held[order] = np.arange(x.nnz) - np.repeat(x.indptr[:-1], number) < (number // 5)[row]
+    return held
 
 
 def refit(
