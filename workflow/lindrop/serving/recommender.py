@@ -112,7 +112,9 @@ class Recommender:
             part.data = x.data * rows
             part.eliminate_zeros()
             parts.append(part)
-        found = evaluate(model.fit.model, *parts, [metric], model.shares).per_user[metric].mean()
+        given, asked = parts
+        rated = evaluate(model.fit.model, given, asked, [metric], model.shares)
+        found = rated.per_user[metric].mean()
         if np.isnan(found):
             raise UserError("no user has five items that the model knows: nothing to hold out")
         return float(found)
