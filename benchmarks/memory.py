@@ -3,10 +3,11 @@
     python benchmarks/memory.py [model or rule ...]
 
 For each of two generated sets, the scripts of the rules gram, spectrum, tune and fit run in a new
-process each, as Snakemake runs them: they read the split, fit, evaluate and write. The estimate is
-the rule's request without the memory of Snakemake itself. Iterations are few, since their number
-changes no memory. Writes benchmarks/results/memory.csv, or replaces the rows of the models named,
-and prints the table of docs/performance.md. Takes about 10 minutes on two cores.
+process each, as Snakemake runs them: they read the split, fit, evaluate and write. The split is the
+published one and, for some models, that by each user's last interactions, which tests all users.
+The estimate is the rule's request without the memory of Snakemake itself. Iterations are few, since
+their number changes no memory. Writes benchmarks/results/memory.csv, or replaces the rows of the
+models named, and prints the table of docs/performance.md. Takes about 10 minutes on two cores.
 """
 
 import json
@@ -37,7 +38,7 @@ from lindrop.ranking.metrics import CRITERION, DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "memory.csv"
-SETS = ((4_000, 3_000, 400_000), (12_000, 7_000, 1_200_000))  # users, items, interactions
+SETS = ((4_000, 3_000, 400_000), (8_000, 5_000, 800_000))  # users, items, interactions
 RANK, RANKS = 100, [50, 200]
 THREADS = "1"  # as many as a fit of a small set has; more threads need few megabytes more
 GIVEN = {  # options of a single point and few iterations; λ is large enough for float32
@@ -49,11 +50,20 @@ GIVEN = {  # options of a single point and few iterations; λ is large enough fo
     "alpha": [1],
     "sweeps": [1],
     "beta": [0.2],
+    "neighbours": [100],
     "epochs": 1,
     "iterations": 3,
 }
 TUNED = ("ease", "mult_vae")  # the others are tuned by the same code and with the same estimate
-VARIANTS = {"edlae als": {"solver": "als", "iterations": 1}}  # more options of one model
+LAST = "leave_last"  # the split of a job whose name has the word
+VARIANTS = {  # more options of one model, or another split
+    "edlae als": {"solver": "als", "iterations": 1},
+    "slim largest": {"largest": 100},
+    f"popularity {LAST}": {},
+    f"ease {LAST}": {},
+    f"edlae {LAST}": {},
+    f"sparse_edlae {LAST}": {},
+}
 
 
 class Named(dict[str, Any]):
@@ -63,15 +73,17 @@ class Named(dict[str, Any]):
 
 
 def make_split(folder: Path, users: int, items: int, interactions: int) -> None:
-    """Write the split of a generated set."""
-    from lindrop.data.split import Protocol, split
+    """Write the published split of a generated set, and that by the last interactions of users."""
+    from lindrop.data.split import LeaveLast, Protocol, split
     from lindrop.data.synthetic.generator import synthetic_interactions
     from lindrop.data.synthetic.recipe import recipe_of
     from lindrop.store.split import write_split
 
     recipe = recipe_of("ml-20m", users=users, items=items, interactions=interactions)
-    parts = split(synthetic_interactions(recipe, 1), Protocol(users // 10, None, 5))
-    write_split(folder / "split.h5", parts, {"format": "synthetic"})
+    protocols = {".": Protocol(users // 10, None, 5), LAST: LeaveLast(None, 5)}
+    for name, protocol in protocols.items():
+        parts = split(synthetic_interactions(recipe, 1), protocol)
+        write_split(folder / name / "split.h5", parts, {"format": "synthetic"})
 
 
 def options_of(job: str) -> dict[str, Any]:
@@ -108,7 +120,7 @@ def needed_of(
 
 def run_script(folder: Path, rule: str, job: str) -> None:
     """Run a rule's script in this process and print the peak memory."""
-    model = job.split()[0] if job else ""
+    model = job.removesuffix(LAST).split()[0] if job.removesuffix(LAST) else ""
     split, gram, spectrum = (str(folder / f"{x}.h5") for x in ("split", "gram", "spectrum"))
     files = {"gram": [gram], "spectrum": [spectrum]}.get(rule, [str(folder / "trials.csv")])
     output: Any = Named(enumerate(files))
@@ -123,7 +135,7 @@ def run_script(folder: Path, rule: str, job: str) -> None:
         inputs["trials"] = []
     params = Named(seed=1, rank=RANK, ranks=RANKS, points=[0, 1], lineage="", shard=0, shards=1)
     params |= {"metrics": DEFAULT, "criterion": CRITERION, "part": "train"}
-    options = options_of(job) if job else {}
+    options = options_of(job) if model else {}
     if rule.startswith("tune"):  # two points, of which the second must not need more
         options["lambda"] = [300, 1000]
     params |= {"options": options, "tuning": str(folder)}
@@ -159,6 +171,14 @@ def measured(folder: Path, rule: str, job: str = "") -> dict[str, Any]:
     return row | {"ratio": asked / peak}
 
 
+COUNTED = [(rule, job) for job in ("", LAST) for rule in ("gram", "spectrum")]
+
+
+def of_split(job: str) -> str:
+    """Folder of the split of a job."""
+    return LAST if LAST in job.split() else "."
+
+
 def jobs(wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Rules and models to measure: those that are wanted, or all."""
     for name in (*CATALOGUE, *VARIANTS):
@@ -190,8 +210,8 @@ def main(wanted: Sequence[str]) -> None:
             folder = Path(name)
             make = [sys.executable, __file__, "--split", name]
             subprocess.run([*make, *map(str, (users, items, interactions))], check=True)
-            for rule, job in [("gram", ""), ("spectrum", ""), *jobs(wanted)]:
-                row = {"items": items} | measured(folder, rule, job)
+            for rule, job in [*COUNTED, *jobs(wanted)]:
+                row = {"items": items} | measured(folder / of_split(job), rule, job)
                 print({key: value for key, value in row.items() if key != "items"}, flush=True)
                 rows.append(row)
     found = pd.DataFrame(rows).round({"estimate_mb": 0, "peak_mb": 0, "ratio": 3})

@@ -297,3 +297,21 @@ def test_a_saved_model_takes_a_list_of_ids_alone(history):
     for k in (0, 2.5, None):
         with pytest.raises(UserError, match="it must be a whole number"):
             EASE.recommend(ITEMS[:2], k)
+
+
+def test_parameters_of_numpy_are_saved_and_what_does_not_fit_is_refused(tmp_path):
+    path = tmp_path / "model.h5"
+    given = {"lambda": np.float32(20), "rank": np.int64(3)}
+    write_model(path, "ease", EASE.fit, ITEMS, given, shares=DATA.shares)
+    assert read_model(path).parameters == {"lambda": 20.0, "rank": 3}
+    path.unlink()
+    for parameters, shares, problem in [
+        ({"lambda": object()}, DATA.shares, "a parameter of a model must be a number or a text"),
+        ({}, DATA.shares[:-1], "shares must be one finite number for each of 40 items"),
+        ({}, DATA.shares * np.nan, "shares must be one finite number"),
+    ]:
+        with pytest.raises(UserError, match=problem):
+            write_model(path, "ease", EASE.fit, ITEMS, parameters, shares=shares)
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(UserError, match="a folder, not a file"):
+        read_model(tmp_path)

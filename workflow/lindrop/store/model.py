@@ -113,13 +113,15 @@ def write_model(
     if len(items) != _items_of(parts):
         raise UserError(f"{len(items):,} items are named, the model has {_items_of(parts):,}")
     if shares is not None:
+        if np.shape(shares) != (len(items),) or not np.isfinite(shares).all():
+            raise UserError(f"shares must be one finite number for each of {len(items):,} items")
         parts["shares"] = shares
     with create_file(path, KIND, dict(source or {}), [*parts.values(), items]) as file:
         write_ids(file, "items", items)
         for part, values in parts.items():
             file.create_dataset(part, data=values)
         file.attrs["model"] = name
-        file.attrs["parameters"] = json.dumps(dict(parameters or {}))
+        file.attrs["parameters"] = json.dumps(dict(parameters or {}), default=_plain)
         file.attrs["converged"] = fit.converged
         file.attrs["split_sha256"] = split_sha256
         write_history(file, fit)
@@ -152,6 +154,13 @@ def _parts(model: Model) -> dict[str, Array]:
         parts: dict[str, Array] = model.parts()  # type: ignore[attr-defined]
         return parts
     return {part: np.asarray(getattr(model, part)) for part in PARTS[name]}
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python, for JSON; UserError for anything else."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise UserError(f"a parameter of a model must be a number or a text, not {value!r}")
 
 
 def _items_of(parts: Mapping[str, Array]) -> int:

@@ -97,6 +97,8 @@ def check_seal(path: Path, maker: str) -> dict[str, LargeArray]:
             return _checked(path, file, head)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; {maker} makes it") from None
+    except IsADirectoryError:
+        raise UserError(f"{path}: a folder, not a file; {maker} makes the file") from None
     except Broken as error:
         raise Damaged(path, str(error), maker) from None
 
