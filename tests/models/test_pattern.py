@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import logging
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from lindrop.models import entry
 from lindrop.models.base import Training, dropout_penalty
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.memory import Size
-from lindrop.models.pattern import columns
+from lindrop.models.pattern import columns, rows
 from lindrop.models.pattern import fit as fits
-from lindrop.models.pattern.fit import Solver, fit_sparse_edlae, joined
+from lindrop.models.pattern.fit import Solver, fit_columns, fit_sparse_edlae
+from lindrop.models.pattern.rows import cut, cuts_of, in_rows, joined
 from lindrop.ranking.evaluation import evaluate, summary
 from support.models import tasteful
 
@@ -75,7 +77,7 @@ def test_every_column_is_optimal_on_its_neighbours(kind, k):
     """From X itself: the gradient of the objective is 0 in every weight of the pattern."""
     x = X[kind].toarray().astype(np.float64)
     solver, found = solved(X[kind], k, dtype=np.float32)
-    model = joined([found], x.shape[1])
+    model = in_rows(found, 0, x.shape[1])
     b, penalty = dense(model), solver.penalty[:, None]
     gradient = x.T @ (x @ b - x) + penalty * b
     curvature = np.sum(x**2, 0)[:, None] + penalty
@@ -137,13 +139,66 @@ def test_threads_blocks_and_ranges_change_no_bit(kind, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         monkeypatch.setattr(fits, "COLUMNS", block)
         models.append(fit_sparse_edlae(Training.of(X[kind]), k, 0.4, 5.0).model)
+    for weights in (1, 100, 399):  # columns are solved 1, 5 and 19 at a time
+        monkeypatch.setattr(fits, "WEIGHTS", weights)
+        models.append(fit_sparse_edlae(Training.of(X[kind]), k, 0.4, 5.0).model)
     data = Training.of(X[kind])
-    cuts = [0, 1, 30, 31, data.items]
-    parts = [Solver(data, k, 0.4, 5.0).columns(range(*ends)) for ends in itertools.pairwise(cuts)]
-    models.append(joined(parts, data.items))
+    ranges = [range(*ends) for ends in itertools.pairwise([0, 0, 1, 30, 31, data.items])]
+    blocks = [fit_columns(data, columns, k, 0.4, 5.0) for columns in ranges]
+    models.append(joined([cut(block, cuts_of(blocks[2])) for block in blocks]))
     for model in models[1:]:
-        for part in ("indptr", "indices", "data"):
-            np.testing.assert_array_equal(getattr(model, part), getattr(models[0], part))
+        assert_same(model, models[0])
+
+
+def assert_same(model, expected):
+    """To the last bit, types included."""
+    for part in ("indptr", "indices", "data"):
+        found, wanted = getattr(model, part), getattr(expected, part)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_entries_that_are_one_number_in_memory_give_the_same_bits():
+    """X of a split is read so (`read_split_matrix`), without memory for its entries."""
+    x = X["dense"]
+    one = np.broadcast_to(np.float32(1), x.nnz)
+    light = sp.csr_array((one, x.indices, x.indptr), shape=x.shape)
+    data = Training.of(light)
+    assert data.x.data.strides == (0,)
+    found, expected = (fit_sparse_edlae(each, 9, 0.4, 5.0).model for each in (data, Training.of(x)))
+    assert_same(found, expected)
+    np.testing.assert_array_equal(data.shares, Training.of(x).shares)
+
+
+def test_a_fit_holds_each_weight_once(monkeypatch):
+    """Columns are in memory in small parts only, and bands of rows until they are in the model."""
+    rng = np.random.default_rng(0)
+    data = Training.of(sp.csr_array((rng.random((500, 2_000)) < 0.02).astype(np.float32)))
+    monkeypatch.setattr(fits, "WEIGHTS", 20_000)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    peaks = []
+    for k in (150, 300):
+        solver = Solver(data, k, 0.5, 5.0)
+        solver.parts(range(10))  # compiled loops take no memory later
+        tracemalloc.start()
+        parts = solver.parts(range(2_000))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    weights = 8 * 2_000 * 150  # bytes that k = 300 has more than k = 150
+    system = 8 * (300**2 - 150**2)  # of the columns that a thread solves
+    assert weights < peaks[1] - peaks[0] < 1.25 * weights + system
+    left, append = [], rows._append
+
+    def counted(*arguments):
+        bands = [array for part in parts for band in part.bands for array in band]
+        left.append(sum(array.nbytes for array in bands))
+        append(*arguments)
+
+    monkeypatch.setattr(rows, "_append", counted)
+    joined(parts)
+    assert left[0] == 2 * weights
+    assert left[-1] < 2 * weights / rows.BANDS
+    assert all(before > after for before, after in itertools.pairwise(left))
 
 
 def test_the_numbers_of_the_users_may_wrap_around(monkeypatch):

@@ -320,6 +320,13 @@ def gram_shards(wildcards):
     return collect(GRAM_SHARD, dataset=dataset, shard=parts, shards=shards)
 
 
+def model_shards(wildcards):
+    """Files of the parts of a model that are joined; none if one job fits all of it."""
+    shards = config["model_shards"] if CATALOGUE[wildcards.model].columns else 1
+    parts = range(shards if shards > 1 else 0)
+    return collect(MODEL_SHARD, **wildcards, shard=parts, shards=shards)
+
+
 def deep_options(model):
     """Configured options of a deep model, and its number of threads."""
     return config["models"].get(model, {}) | {"threads": DEEP_THREADS}

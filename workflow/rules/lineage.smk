@@ -116,7 +116,12 @@ STAGES = {
     ),
     "fit": (
         ["tune"],
-        lambda model, **_: (code_of_model("fit.py", model), TESTED_BY, CRITERION),
+        lambda model, **_: (
+            code_of_model("fit.py", model),
+            code("model_shard.py") if CATALOGUE[model].columns else "",
+            TESTED_BY,
+            CRITERION,
+        ),
     ),
     "recommend": (["fit"], lambda **_: code("recommend.py")),
     "tune_deep": (

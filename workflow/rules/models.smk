@@ -163,12 +163,48 @@ rule tune:
         "../scripts/tune.py"
 
 
+rule model_shard:
+    input:
+        split=SPLIT,
+        trials=tuning_chunks,
+    output:
+        temp(MODEL_SHARD),
+    log:
+        "<logs>/model_shard/{dataset}/{model}.{shard}-of-{shards}.log",
+    benchmark:
+        "<benchmarks>/model_shard/{dataset}/{model}.{shard}-of-{shards}.tsv"
+    wildcard_constraints:
+        shard=r"\d+",
+        shards=r"\d+",
+    priority: turn
+    conda:
+        "../../envs/fit.yaml"
+    threads: fit_threads
+    resources:
+        mem_mb=shard_mb,
+        runtime=grows(60),
+        disk_mb=shard_disk_mb,
+    params:
+        lineage=led_to("fit"),
+        seed=config["seed"],
+        rank=how("rank"),
+        ranks=how("ranks"),
+        options=how("options"),
+        shard=lambda wildcards: int(wildcards.shard),
+        shards=lambda wildcards: int(wildcards.shards),
+        criterion=CRITERION,
+        tuning=how("tuning"),
+    script:
+        "../scripts/model_shard.py"
+
+
 rule fit:
     input:
         split=SPLIT,
         gram=fitting_gram,
         spectrum=fitting_spectrum,
         trials=tuning_chunks,
+        shards=model_shards,
     output:
         metrics=METRICS,
         model=MODEL,

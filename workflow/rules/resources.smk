@@ -15,6 +15,8 @@ from lindrop.models.memory import (
     gram_bytes,
     job_bytes,
     matrix_bytes,
+    pattern_columns,
+    pattern_joined,
     spectrum_bytes,
 )
 
@@ -144,9 +146,27 @@ def gram_mb(wildcards, input, attempt):
     return job_mb(size, MARGIN * gram_bytes(size), attempt)
 
 
+def shard_mb(wildcards, input, attempt):
+    """Megabytes for solving one of the equal parts of a model."""
+    size = size_of(input.split)
+    options = tuned(wildcards.dataset, wildcards.model)["options"]
+    columns = -(-size.items // int(wildcards.shards))
+    return job_mb(size, MARGIN * pattern_columns(size, columns, options), attempt)
+
+
+def shard_disk_mb(wildcards, input):
+    """Megabytes on disk for one part of a model, with the ends of all rows."""
+    items = items_of(input.split)
+    options = tuned(wildcards.dataset, wildcards.model)["options"]
+    most = min(max(options["neighbours"]), items)
+    return 10 + 8e-6 * items * (1 + most / int(wildcards.shards))
+
+
 def fit_mb(wildcards, input, attempt):
     """Megabytes for a fit and its evaluation, as the fit itself requires them."""
     size, entry = size_of(input.split), CATALOGUE[wildcards.model]
+    if input.get("shards"):
+        entry = replace(entry, memory=pattern_joined)
     how = tuned(wildcards.dataset, wildcards.model)
     ranks = ranks_of_fits(size, how["rank"], how["ranks"])
     if entry.spectrum:

@@ -1,4 +1,5 @@
 from lindrop.base.reporting import job
+from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.search import search
 from lindrop.models.tuning import ranks_of, tune
 from lindrop.ranking.grids import grid, rank_of_table
@@ -14,6 +15,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"):
     data = read_training(
         *(split, snakemake.input.gram or None, snakemake.input.spectrum or None),
         *(params.seed, params.metrics, params.part),
+        light=not CATALOGUE[model].gram,
     )
     users = [read_split_matrix(split, f"validation/{part}") for part in ("fold_in", "held_out")]
     ranks = ranks_of(model, params.rank, params.ranks, data)

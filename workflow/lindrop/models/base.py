@@ -25,6 +25,7 @@ from lindrop.ranking.metrics import CRITERION, DEFAULT
 
 FLOAT32 = np.dtype(np.float32)
 ENTRIES = 1 << 18  # of X, squared at once
+COUNTED = 1 << 22  # of X, counted at once
 
 
 @runtime_checkable
@@ -266,8 +267,10 @@ def are_whole(x: sp.csr_array) -> bool:
 def shares_of_users(x: sp.csr_array) -> Vector:
     """Share of the users of X that have each item; an item without any counts as of one."""
     x = canonical(x)
-    users = np.maximum(np.bincount(x.indices, minlength=x.shape[1]), 1)
-    shares: Vector = users / max(np.count_nonzero(np.diff(x.indptr)), 1)
+    users = np.zeros(x.shape[1], np.int64)
+    for start in range(0, x.nnz, COUNTED):  # NumPy would copy all indices as 64-bit integers
+        users += np.bincount(x.indices[start : start + COUNTED], minlength=x.shape[1])
+    shares: Vector = np.maximum(users, 1) / max(np.count_nonzero(np.diff(x.indptr)), 1)
     return shares
 
 

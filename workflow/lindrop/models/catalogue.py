@@ -318,6 +318,7 @@ CATALOGUE: Mapping[str, Entry] = {
         gram=False,
         asked=True,
         scaled_by="neighbours",
+        columns="pattern.fit:fit_columns",
     ),
     "sparse_ease": Entry(
         "sparse EASE (sparse EDLAE, p = 0)",
@@ -334,6 +335,7 @@ CATALOGUE: Mapping[str, Entry] = {
         gram=False,
         asked=True,
         scaled_by="neighbours",
+        columns="pattern.fit:fit_columns",
     ),
 }
 TORCH = {name: entry.title for name, entry in CATALOGUE.items() if entry.torch}

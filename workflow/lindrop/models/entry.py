@@ -15,7 +15,7 @@ from lindrop.models.memory import MARGIN, Size, Work, full_rank
 from lindrop.models.options import Option
 
 if TYPE_CHECKING:
-    from lindrop.models.base import Fit, Training
+    from lindrop.models.base import Fit, SparseItems, Training
 
     Fits = Iterator[tuple[int, Fit]]
 
@@ -52,6 +52,7 @@ class Entry:
     gram: bool = True  # is fitted from X'X, else from X alone: no job counts X'X for it
     asked: bool = False  # takes part only where a configuration or a command names it
     scaled_by: str = ""  # the option that decides its memory, named where the memory is too small
+    columns: str = ""  # `module:name` of fit(data, range, **parameters), if columns are independent
 
     @property
     def low_rank(self) -> bool:
@@ -77,9 +78,11 @@ class Entry:
 
     def resolved(self) -> Callable[..., Any]:
         """The function that fits it."""
-        if callable(self.function):
-            return self.function
-        module, _, name = self.function.partition(":")
+        return self.function if callable(self.function) else self._imported(self.function)
+
+    @staticmethod
+    def _imported(function: str) -> Callable[..., Any]:
+        module, _, name = function.partition(":")
         try:
             found: Callable[..., Any] = getattr(importlib.import_module(f"{MODELS}.{module}"), name)
         except ModuleNotFoundError as error:
@@ -105,6 +108,13 @@ class Entry:
                 yield rank, type(largest)(largest.model.truncated(rank))
         else:
             yield data.items, fit(data, **parameters)
+
+    def fit_columns(self, data: "Training", columns: range, **parameters: Any) -> "SparseItems":
+        """Fit a range of the columns of B alone, for a model that has `columns`."""
+        self.require_parameters(parameters)
+        fit = self._imported(self.columns)
+        found: SparseItems = fit(data, columns, **{**self.fixed, **parameters})
+        return found
 
     def require_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Raise UserError unless these are the function's parameters, within their bounds.

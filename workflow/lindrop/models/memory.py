@@ -25,6 +25,8 @@ PIVOTS = 320  # columns of each of the two buffers of an inversion (lindrop.lina
 DENSE = 2000  # items up to which a spectrum is that of the whole matrix (lindrop.linalg.spectrum)
 KRYLOV = 128  # vectors that a Krylov step adds
 SPARSE = 16  # multiplications of a dense product in the time of one of a sparse product
+PART = 1 << 26  # weights of the columns of B that are solved together (lindrop.models.pattern.fit)
+BANDS = 4  # in which these are freed (lindrop.models.pattern.rows)
 FILLED = 0.02  # share of the entries of SLIM's matrix that are not zero
 
 
@@ -247,19 +249,36 @@ def slim(size: Size, ranks: Sequence[int], options: Options) -> float:
 
 
 def pattern(size: Size, ranks: Sequence[int], options: Options) -> float:
-    """Peak bytes of EDLAE on a pattern: X' and the columns of B, then these and B in rows.
+    """Peak bytes of EDLAE on a pattern: X' with the columns of B, then B in rows and rankings."""
+    return max(pattern_columns(size, size.items, options), pattern_joined(size, ranks, options))
+
+
+def pattern_columns(size: Size, columns: int, options: Options) -> float:
+    """Peak bytes of solving columns of B: X', a sample of X, what is solved, and one part more.
 
     Every thread has a number for each item and user, and a system of as many unknowns as an item
     has neighbours.
     """
+    k = _neighbours(size, options)
+    weights = 2.0 * FLOAT * k * columns
+    part = min(weights, 2 * FLOAT * (PART + k))
+    threads = (os.cpu_count() or 1) * (12.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16))
+    vectors = 64.0 * size.items + 8.0 * size.users + weights / part * FLOAT * size.items
+    return 8.0 * size.entries + vectors + threads + weights + part
+
+
+def pattern_joined(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of joining the parts of B, each of which is freed in bands, or of ranking."""
+    weights = 2.0 * columns_bytes(size.items, _neighbours(size, options))
+    vectors = 64.0 * size.items + 8.0 * size.users
+    return weights + vectors + max(weights / BANDS, evaluation_bytes(size))
+
+
+def _neighbours(size: Size, options: Options) -> float:
+    """The largest configured number of neighbours of an item, of which there are not more."""
     given = options.get("neighbours", 1)
     most = max(given) if isinstance(given, Sequence) else given
-    k = float(min(most, max(size.items - 1, 1)))
-    weights = 2 * columns_bytes(size.items, k)
-    threads = (os.cpu_count() or 1) * (12.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16))
-    vectors = 64.0 * size.items + 8.0 * size.users
-    solving = 6.0 * size.entries + threads + weights
-    return max(solving, 2 * weights, weights + evaluation_bytes(size)) + vectors
+    return float(min(most, max(size.items - 1, 1)))
 
 
 def wmf(size: Size, ranks: Sequence[int], options: Options) -> float:

@@ -35,6 +35,7 @@ MAKERS = {  # what makes a file of each kind anew
     "gram": "the rule gram",
     "spectrum": "the rule spectrum",
     "model": "the rule fit (or fit_deep)",
+    "columns": "the rule model_shard",
     "metrics": "the rule fit (or fit_deep)",
     "images": "the rule read_images",
     "image set": "the rule pretorius2018_images",

@@ -188,7 +188,8 @@ def _read_low_rank(file: StoredFile, items: int) -> LowRank:
     return LowRank(encoder, file.finite("decoder", encoder.shape))
 
 
-def _read_sparse(file: StoredFile, items: int) -> SparseItems:
+def read_sparse(file: StoredFile, items: int) -> SparseItems:
+    """B of a sparse item-item model, with as many rows and at most as many columns as `items`."""
     indptr = file.array("indptr", "i", (items + 1,))
     indices = file.array("indices", "i", (None,))
     data = file.finite("data", (len(indices),))
@@ -227,7 +228,7 @@ def _read_perceptron(file: StoredFile, items: int) -> Model:
 READERS: Mapping[str, Callable[[StoredFile, int], Model]] = {
     "FullRank": lambda file, items: FullRank(file.finite("matrix", (items, items))),
     "LowRank": _read_low_rank,
-    "SparseItems": _read_sparse,
+    "SparseItems": read_sparse,
     "WeightedFactors": _read_factors,
     "Popularity": lambda file, items: Popularity(file.finite("counts", (items,))),
 }

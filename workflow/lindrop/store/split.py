@@ -91,8 +91,12 @@ def read_split(path: str | Path) -> Split:
         return split
 
 
-def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
-    """X of one part (`train`, `test/fold_in`, …) as float32; duplicate rows add up."""
+def read_split_matrix(path: str | Path, part: str, light: bool = False) -> sp.csr_array:
+    """X of one part (`train`, `test/fold_in`, …) as float32; duplicate rows add up.
+
+    If no row is a duplicate and `light` is true, all entries are one 1 in memory, read-only, so
+    that X takes half its bytes.
+    """
     with open_file(path, KIND) as file:
         indptr, indices = _read_rows(file, part)
         ones = file.array(f"{part}/data", "i", (len(indices),))
@@ -100,7 +104,13 @@ def read_split_matrix(path: str | Path, part: str) -> sp.csr_array:
         shape = len(indptr) - 1, _number_of(file, "items")
         if len(indices) <= np.iinfo(indices.dtype).max:  # else SciPy widens the indices, too
             indptr = indptr.astype(indices.dtype)
-        matrix = sp.csr_array((ones.astype(np.float32), indices, indptr), shape=shape)
+    if light:
+        sp.csr_array((ones, indices, indptr), shape=shape).sort_indices()  # in their place
+        one = np.broadcast_to(np.float32(1), len(indices))
+        matrix = sp.csr_array((one, indices, indptr), shape=shape)
+        if matrix.has_canonical_format:
+            return matrix
+    matrix = sp.csr_array((ones.astype(np.float32), indices, indptr), shape=shape)
     matrix.sum_duplicates()
     return matrix
 

@@ -18,14 +18,16 @@ def read_training(
     seed: int = 1,
     metrics: Sequence[str] = DEFAULT,
     part: str = "train",
+    light: bool = False,
 ) -> Training:
     """Training data of a split, with X'X and its spectrum from files made from the same part.
 
     X'X is read again for every fit, because a solver overwrites it. Without its file, it is
-    computed if a model asks for it.
+    computed if a model asks for it. `light` is for models that need X alone and may be fitted to
+    very much of it: its entries take no memory if all are 1 (`read_split_matrix`).
     """
     digest = part_sha256(split, part)
-    x = read_split_matrix(split, part)
+    x = read_split_matrix(split, part, light)
     if gram is None:
         return replace(Training.of(x, seed, keep=False), metrics=metrics)
     return Training(

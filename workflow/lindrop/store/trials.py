@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lindrop.base.errors import Damaged
+from lindrop.models.tuning import choose, only_choice
 from lindrop.ranking.grids import axes, grid
 from lindrop.store.csv_files import read_csv, write_csv
 
@@ -44,6 +45,22 @@ def read_trials(
         if sorted(rows[list(axes(options))].itertuples(index=False, name=None)) != points:
             raise Damaged(paths[0], f"rank {rank} has other points than the grid", MAKER)
     return trials
+
+
+def read_choice(
+    paths: Sequence[str | Path],
+    options: Mapping[str, Any],
+    ranks: Sequence[int],
+    criterion: str,
+    model: str,
+    split_sha256: str,
+    whole: bool = True,
+) -> pd.DataFrame:
+    """The best point of each rank by these trials; a grid of a single point has none."""
+    if not paths:
+        return only_choice(options, ranks)
+    trials = read_trials(paths, options, [criterion], model, split_sha256, whole)
+    return choose(trials, options, criterion)
 
 
 def _read(path: str | Path, columns: Sequence[str], made_from: str) -> pd.DataFrame:

@@ -6,7 +6,6 @@ need memory for X, X' and the weights. With k = items - 1 the model is the full-
 """
 
 from threading import local
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,24 +13,15 @@ import scipy.sparse as sp
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.parallel import map_blocks
 from lindrop.base.reporting import Progress, logger
-from lindrop.linalg.kernels import Array, Csr, canonical, compiled, unsigned
-from lindrop.models.base import Fit, SparseItems, Training, dropout_penalty
+from lindrop.linalg.kernels import Array, Csr, canonical, unsigned
+from lindrop.models.base import ENTRIES, Fit, SparseItems, Training, dropout_penalty
 from lindrop.models.pattern.columns import Slots, solve_columns
 from lindrop.models.pattern.neighbours import Counters, candidates, choose, column_sums
+from lindrop.models.pattern.rows import Columns, Part, cut, cuts_of, in_rows, joined
 
 COLUMNS = 64  # columns per task of a thread
+WEIGHTS = 1 << 26  # of the columns that are solved before they are put in rows
 USER_CAP = 1000  # items of a user that count in the choice of neighbours
-
-
-class Columns(NamedTuple):
-    """Columns of B for a range of items: of each its neighbours, their weights, and their number.
-
-    Both arrays have a row per item, of which the first `lengths` places count.
-    """
-
-    neighbours: Array
-    weights: Array
-    lengths: Array
 
 
 def fit_sparse_edlae(
@@ -42,8 +32,20 @@ def fit_sparse_edlae(
     An item whose users have no other item gets an empty column. In the choice of neighbours, users
     with more than `user_cap` items count by a sample of them.
     """
-    columns = Solver(data, neighbours, p, ridge, user_cap).columns(range(data.items))
-    return Fit(joined([columns], data.items))  # X' is freed before
+    parts = Solver(data, neighbours, p, ridge, user_cap).parts(range(data.items))
+    return Fit(joined(parts))  # X' is freed before
+
+
+def fit_columns(
+    data: Training,
+    items: range,
+    neighbours: float,
+    p: float,
+    ridge: float,
+    user_cap: float = USER_CAP,
+) -> SparseItems:
+    """Columns of the B of `fit_sparse_edlae` for a range of items; all others are empty."""
+    return joined(Solver(data, neighbours, p, ridge, user_cap).parts(items))
 
 
 class Solver:
@@ -61,26 +63,40 @@ class Solver:
             self.k = max(data.items - 1, 1)
         self.data = data
         x = canonical(data.x)
-        values = np.empty(0, np.float32) if np.all(x.data == 1) else x.data
+        values = np.empty(0, np.float32) if all_ones(x.data) else x.data
         self.xt = transposed(x, values)
         self.of = candidates(x, values, data.gram_diagonal, self.penalty, int(user_cap), data.seed)
         self.sums = column_sums(x.indices, values, data.items)
         self.memory = local()
 
-    def columns(self, items: range) -> Columns:
-        """Columns of B of consecutive items, in threads, with their progress in the log.
+    def parts(self, items: range) -> list[Part]:
+        """Columns of B of consecutive items, in rows, with their progress in the log.
 
-        Popular items come first in the data and take longest. As blocks of items are solved in a
-        random order, the first ones tell how much time is left. The order changes no result.
+        Popular items often come first in the data and take longest. As parts and their blocks of
+        items are solved in a random order, the first ones tell how much time is left. The order
+        changes no result.
         """
-        shape = len(items), self.k
-        found = Columns(
-            np.empty(shape, np.int32),
-            np.empty(shape, self.data.dtype),
-            np.empty(len(items), np.int32),
-        )
-        progress = Progress("columns", len(items), unit="columns")
+        progress, empty = Progress("columns", len(items), unit="columns"), 0
+        step = max(1, WEIGHTS // self.k)
+        spans = [items[a : a + step] for a in range(0, max(len(items), 1), step)]
+        order = np.random.default_rng(0).permutation(len(spans))
+        parts: dict[int, Part] = {}
+        for number in map(int, order):
+            columns = self.columns(spans[number], progress)
+            empty += int(np.count_nonzero(columns.lengths == 0))
+            rows = in_rows(columns, spans[number].start, self.data.items)
+            del columns
+            if not parts:
+                cuts = cuts_of(rows) if len(spans) > 1 else [0, self.data.items]
+            parts[number] = cut(rows, cuts)
+        logger.info("%s", progress)
+        if empty:
+            logger.info("%d items share no user with another item: their columns are empty", empty)
+        return [parts[number] for number in sorted(parts)]
 
+    def columns(self, items: range, progress: Progress | None = None) -> Columns:
+        """Columns of B of consecutive items, solved in threads."""
+        found = Columns.empty(len(items), self.k, self.data.dtype)
         blocks = -(-len(items) // COLUMNS)
         order = np.random.default_rng(0).permutation(blocks)
 
@@ -89,10 +105,8 @@ class Solver:
             return self._solve(items.start, start, min(start + COLUMNS, len(items)), found)
 
         for done in map_blocks(block, blocks, 1):
-            progress.advance(done)
-        logger.info("%s", progress)
-        if empty := np.count_nonzero(found.lengths == 0):
-            logger.info("%d items share no user with another item: their columns are empty", empty)
+            if progress:
+                progress.advance(done)
         return found
 
     def _solve(self, offset: int, start: int, stop: int, found: Columns) -> int:
@@ -122,49 +136,16 @@ class Solver:
         return stop - start
 
 
+def all_ones(entries: Array) -> bool:
+    """Whether all entries of X are 1; one number that stands for all of them is looked at once."""
+    if entries.strides == (0,):
+        entries = entries[:1]
+    parts = range(0, len(entries), ENTRIES)  # a comparison of all would be as long as X
+    return all((entries[start : start + ENTRIES] == 1).all() for start in parts)
+
+
 def transposed(x: sp.csr_array, values: Array) -> Csr:
     """CSR arrays of X' with unsigned indices; its data are empty if `values` is."""
     data = values if values.size else np.ones(x.nnz, np.int8)
     xt = sp.csr_array((data, x.indices, x.indptr), shape=x.shape).tocsc()
     return unsigned(xt.indptr), unsigned(xt.indices), xt.data if values.size else values
-
-
-def joined(parts: list[Columns], items: int) -> SparseItems:
-    """The model of columns that were solved in consecutive ranges of items."""
-    counts = np.zeros(items + 1, np.int64)
-    for part in parts:
-        count_rows(part.neighbours, part.lengths, counts)
-    indptr = np.cumsum(counts)
-    indices = np.empty(indptr[-1], np.int32)
-    data = np.empty(indptr[-1], parts[0].weights.dtype)
-    ends, start = indptr[:-1].copy(), 0
-    for part in parts:
-        scatter_columns(*part, start, ends, indices, data)
-        start += len(part.lengths)
-    return SparseItems(indptr, indices, data)
-
-
-@compiled
-def count_rows(neighbours: Array, lengths: Array, counts: Array) -> None:
-    """Add to counts[i + 1] the number of columns that have a weight of item i."""
-    for j in range(len(lengths)):
-        for place in range(lengths[j]):
-            counts[neighbours[j, place] + 1] += 1
-
-
-@compiled
-def scatter_columns(
-    neighbours: Array,
-    weights: Array,
-    lengths: Array,
-    start: int,
-    ends: Array,
-    indices: Array,
-    data: Array,
-) -> None:
-    """Append columns from number `start` on to the rows of B, which end at `ends` so far."""
-    for j in range(len(lengths)):
-        for place in range(lengths[j]):
-            i = neighbours[j, place]
-            indices[ends[i]], data[ends[i]] = start + j, weights[j, place]
-            ends[i] += 1

@@ -1,0 +1,168 @@
+"""Columns of B put in rows: the CSR arrays of a model, from parts with consecutive columns.
+
+Parts are sorted into rows while others are still to be solved, so that a model of n weights never
+takes 16 n bytes, those of its columns and those of its rows: a part is kept in a few bands of rows,
+and each band is freed as soon as it is copied into the model.
+"""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lindrop.base.parallel import over_blocks, thread_count
+from lindrop.linalg.kernels import Array, compiled
+from lindrop.models.base import SparseItems
+
+BANDS = 4  # of the rows of a part
+
+
+class Columns(NamedTuple):
+    """Columns of B for a range of items: of each its neighbours, their weights, and their number.
+
+    Both arrays have a row per item, of which the first `lengths` places count.
+    """
+
+    neighbours: Array
+    weights: Array
+    lengths: Array
+
+    @classmethod
+    def empty(cls, items: int, k: int, dtype: np.dtype[Any]) -> "Columns":
+        """Room for this number of items with at most k neighbours each."""
+        shape = items, k
+        return cls(np.empty(shape, np.int32), np.empty(shape, dtype), np.empty(items, np.int32))
+
+
+class Part(NamedTuple):
+    """Some consecutive columns of B, in rows: a CSR matrix whose entries are cut into bands.
+
+    `ends[i + 1]` is the end of row i among the part's entries; band b has the rows from `cuts[b]`.
+    """
+
+    ends: Array
+    cuts: list[int]
+    bands: list[tuple[Array, Array]]
+
+
+def in_rows(columns: Columns, first: int, items: int) -> SparseItems:
+    """Columns `first`, `first` + 1, … of B as its rows, of which there are `items`."""
+    ends = np.zeros(items + 1, np.int64)
+    count_rows(columns.neighbours, columns.lengths, ends)
+    ends = np.cumsum(ends)
+    indices = np.empty(ends[-1], np.int32)
+    data = np.empty(ends[-1], columns.weights.dtype)
+    place = ends[:-1].copy()
+
+    def rows(start: int, stop: int) -> None:  # every thread looks at all neighbours
+        scatter_columns(*columns, first, start, stop, place, indices, data)
+
+    over_blocks(rows, items, max(1, -(-items // thread_count())))
+    return SparseItems(ends, indices, data)
+
+
+def cuts_of(block: SparseItems) -> list[int]:
+    """Rows at which bands begin that have about as many entries each, and the number of rows."""
+    ends = block.indptr
+    wanted = ends[-1] * np.arange(1, BANDS) // BANDS
+    return [0, *np.searchsorted(ends[1:], wanted).tolist(), len(ends) - 1]
+
+
+def cut(block: SparseItems, cuts: list[int]) -> Part:
+    """A part whose bands begin at these rows; a single band is not copied."""
+    ends = block.indptr
+    spans = [slice(ends[a], ends[b]) for a, b in pairwise(cuts)]
+    bands = [(block.indices[span], block.data[span]) for span in spans]
+    if len(bands) > 1:
+        bands = [(indices.copy(), data.copy()) for indices, data in bands]
+    small = ends[-1] <= np.iinfo(np.int32).max
+    return Part(ends.astype(np.int32) if small else ends, cuts, bands)
+
+
+def joined(parts: list[Part]) -> SparseItems:
+    """The model of parts with all columns, in their order. Their bands are freed on the way."""
+    first = parts[0]
+    if len(parts) == 1 and len(first.bands) == 1:
+        return SparseItems(first.ends.astype(np.int64), *first.bands[0])
+    ends = np.zeros(len(first.ends), np.int64)
+    for part in parts:
+        ends += part.ends
+    place = ends[:-1].copy()
+    indices = np.empty(ends[-1], np.int32)
+    data = np.empty(ends[-1], first.bands[0][1].dtype)
+    for band, span in enumerate(pairwise(first.cuts)):
+        for part in parts:
+            _append(part.ends, *part.bands[band], span, place, indices, data)
+            part.bands[band] = indices[:0], data[:0]
+    return SparseItems(ends, indices, data)
+
+
+def _append(
+    ends_of_part: Array,
+    columns: Array,
+    weights: Array,
+    span: tuple[int, int],
+    place: Array,
+    indices: Array,
+    data: Array,
+) -> None:
+    """Append one band of a part to its rows of B, which end at `place` so far, in threads."""
+    first, last = span
+
+    def rows(start: int, stop: int) -> None:
+        arrays = ends_of_part, columns, weights, first, first + start, first + stop
+        append_rows(*arrays, place, indices, data)
+
+    over_blocks(rows, last - first, max(1, -(-(last - first) // thread_count())))
+
+
+@compiled
+def count_rows(neighbours: Array, lengths: Array, counts: Array) -> None:
+    """Add to counts[i + 1] the number of columns that have a weight of item i."""
+    for j in range(len(lengths)):
+        for place in range(lengths[j]):
+            counts[neighbours[j, place] + 1] += 1
+
+
+@compiled
+def scatter_columns(
+    neighbours: Array,
+    weights: Array,
+    lengths: Array,
+    first: int,
+    start: int,
+    stop: int,
+    ends: Array,
+    indices: Array,
+    data: Array,
+) -> None:
+    """Append columns from number `first` on to rows start to stop - 1, which end at `ends`."""
+    for j in range(len(lengths)):
+        for place in range(lengths[j]):
+            i = neighbours[j, place]
+            if start <= i < stop:
+                indices[ends[i]], data[ends[i]] = first + j, weights[j, place]
+                ends[i] += 1
+
+
+@compiled
+def append_rows(
+    ends_of_part: Array,
+    columns: Array,
+    weights: Array,
+    first: int,
+    start: int,
+    stop: int,
+    ends: Array,
+    indices: Array,
+    data: Array,
+) -> None:
+    """Append rows start to stop - 1 of a part, from a band that begins at row `first`, to B.
+
+    The rows of B end at `ends` so far.
+    """
+    before = np.int64(ends_of_part[first])
+    for i in range(start, stop):
+        for entry in range(ends_of_part[i] - before, ends_of_part[i + 1] - before):
+            indices[ends[i]], data[ends[i]] = columns[entry], weights[entry]
+            ends[i] += 1
