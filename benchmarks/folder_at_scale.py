@@ -42,9 +42,11 @@ TRIAL = "tiny"  # the set that only tries out this script
 SETS = {  # users, items, interactions, held-out users
     TRIAL: (20_000, 20_000, 800_000, 1_000),
     "1m": (1_000_000, 1_000_000, 43_000_000, 10_000),
+    "3m": (3_000_000, 3_000_000, 120_000_000, 10_000),
     "5m": (5_000_000, 5_000_000, 200_000_000, 10_000),
     "10m": (10_000_000, 10_000_000, 400_000_000, 10_000),
 }
+START = time.perf_counter()  # of the process of a step
 WEIGHTS = 100  # of each item of the random matrix
 SEED = 1
 
@@ -80,7 +82,7 @@ def divide(name: str, folder: Path, model: Any) -> str:
 def load(name: str, folder: Path, model: Any) -> str:
     from lindrop.store.split import read_split_matrix
 
-    x = read_split_matrix(folder / "split.h5", "train")
+    x = read_split_matrix(folder / "split.h5", "train", light=True)
     return f"{x.nnz:,} entries"
 
 
@@ -91,12 +93,16 @@ def fit(name: str, folder: Path, model: Any) -> str:
     from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
 
     split = folder / "split.h5"
-    data = Training.of(read_split_matrix(split, "train"), keep=False)
+    data = Training.of(read_split_matrix(split, "train", light=True), keep=False)
     found = fit(model["name"], data, **model["parameters"])
     digest = read_split_sha256(split)
     path = folder / "model.h5"
-    write_model(path, model["name"], found, read_items(split), model["parameters"], digest)
-    return f"{model['name']} {model['parameters']}, {path.stat().st_size / 1e6:,.0f} MB"
+    solved = time.perf_counter() - START
+    items = read_items(split)
+    write_model(path, model["name"], found, items, model["parameters"], digest, data.shares)
+    given = ", ".join(f"{key} {value:g}" for key, value in model["parameters"].items())
+    size = path.stat().st_size / 1e6
+    return f"{model['name']} with {given}, {size:,.0f} MB, {solved:.0f} s before writing"
 
 
 def evaluate(name: str, folder: Path, model: Any) -> str:

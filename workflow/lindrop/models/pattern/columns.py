@@ -211,11 +211,14 @@ def _add_products(xt: Csr, local: Array, memory: Slots, n_shared: int, a: Array)
 
 @fused
 def workspace(size: int) -> Array:
-    """Zeros for a system of `size` unknowns and its right side, in rows aligned to cache lines."""
+    """Zeros for a system of `size` unknowns and its right side, in rows aligned to cache lines.
+
+    There is a row to spare, which `_subtract_panel` may overwrite.
+    """
     width = (size + LANES) // LANES * LANES
-    raw = np.zeros(size * width + LANES)
+    raw = np.zeros((size + 1) * width + LANES)
     skipped = (LANES - raw.ctypes.data // 8 % LANES) % LANES
-    return raw[skipped : skipped + size * width].reshape(size, width)
+    return raw[skipped : skipped + (size + 1) * width].reshape(size + 1, width)
 
 
 @fused
@@ -264,20 +267,22 @@ def _factorise(a: Array, size: int) -> bool:
                 factor, other = a[r, below], a[below, start:]
                 for j in range(len(row)):
                     other[j] -= factor * row[j]
-        for i in range(stop, size):
-            first = i - i % LANES
-            _subtract_panel(a, start, i, first)
+        for i in range(stop, size, 2):
+            _subtract_panel(a, start, i)
     return True
 
 
 @fused
-def _subtract_panel(a: Array, start: int, i: int, first: int) -> None:
-    """Subtract from row i, from column `first` on, the eight rows from `start` times their entry i.
+def _subtract_panel(a: Array, start: int, i: int) -> None:
+    """Subtract from rows i and i + 1 the eight rows from `start` times their entries i and i + 1.
 
-    Rows are sliced one by one: of a slice of the matrix, the compiler would not know that the
-    entries of a row follow each other.
+    Two rows at a time, so that each entry of the panel is loaded half as often; the second may lie
+    below the system. Rows are sliced one by one: of a slice of the matrix, the compiler would not
+    know that the entries of a row follow each other.
     """
-    row = a[i, first:]
+    first = i - i % LANES
+    at = i - first
+    row, other = a[i, first:], a[i + 1, first:]
     p0, p1, p2, p3 = (
         a[start, first:],
         a[start + 1, first:],
@@ -286,10 +291,13 @@ def _subtract_panel(a: Array, start: int, i: int, first: int) -> None:
     )
     p4, p5 = a[start + 4, first:], a[start + 5, first:]
     p6, p7 = a[start + 6, first:], a[start + 7, first:]
-    at = i - first
     f0, f1, f2, f3 = p0[at], p1[at], p2[at], p3[at]
     f4, f5, f6, f7 = p4[at], p5[at], p6[at], p7[at]
+    g0, g1, g2, g3 = p0[at + 1], p1[at + 1], p2[at + 1], p3[at + 1]
+    g4, g5, g6, g7 = p4[at + 1], p5[at + 1], p6[at + 1], p7[at + 1]
     for j in range(len(row)):
-        row[j] -= (f0 * p0[j] + f1 * p1[j] + f2 * p2[j] + f3 * p3[j]) + (
-            f4 * p4[j] + f5 * p5[j] + f6 * p6[j] + f7 * p7[j]
+        c0, c1, c2, c3, c4, c5, c6, c7 = p0[j], p1[j], p2[j], p3[j], p4[j], p5[j], p6[j], p7[j]
+        row[j] -= (f0 * c0 + f1 * c1 + f2 * c2 + f3 * c3) + (f4 * c4 + f5 * c5 + f6 * c6 + f7 * c7)
+        other[j] -= (g0 * c0 + g1 * c1 + g2 * c2 + g3 * c3) + (
+            g4 * c4 + g5 * c5 + g6 * c6 + g7 * c7
         )
