@@ -251,6 +251,28 @@ def test_one_user_with_all_items_is_capped_in_the_choice_alone():
         np.testing.assert_allclose(b[own, j], expected, atol=1e-10)
 
 
+def test_a_user_with_100000_items_is_a_sample_in_the_choice_and_whole_in_the_columns():
+    """Alone, the user would take 10¹⁰ additions for G; ten columns are compared with it."""
+    rng, items, cap = np.random.default_rng(3), 100_000, 100
+    few = sp.csr_array(
+        (
+            np.ones(60_000, np.float32),
+            (rng.integers(0, 3_000, (60_000)), rng.integers(0, items, 60_000)),
+        )
+    )
+    few.data[:] = 1
+    x = sp.vstack([few, sp.csr_array(np.ones((1, few.shape[1]), np.float32))], format="csr")
+    solver = Solver(Training.of(x, dtype=np.float64), 5, 0.4, 5.0, user_cap=cap)
+    assert len(solver.of.items) == few.nnz + cap
+    model = fit_sparse_edlae(Training.of(x, dtype=np.float64), 5, 0.4, 5.0, user_cap=cap).model
+    b, xt = model.matrix.tocsc(), x.tocsc()
+    for j in range(0, x.shape[1], x.shape[1] // 10):
+        own = b.indices[b.indptr[j] : b.indptr[j + 1]]
+        gram = (xt[:, own].T @ xt[:, own]).toarray().astype(float) + np.diag(solver.penalty[own])
+        expected = np.linalg.solve(gram, (xt[:, own].T @ xt[:, [j]]).toarray()[:, 0].astype(float))
+        np.testing.assert_allclose(b.data[b.indptr[j] : b.indptr[j + 1]], expected, atol=1e-10)
+
+
 def test_more_neighbours_than_items_are_all_and_said(caplog):
     with caplog.at_level(logging.INFO, "lindrop"):
         model = fit_sparse_edlae(Training.of(X["dense"]), 500, 0.4, 5.0).model

@@ -18,6 +18,7 @@ from lindrop.models.tuning import Tested
 from lindrop.models.wmf import WeightedFactors
 from lindrop.papers.pretorius2018.image_sets import read_image_set, synthetic_set, write_image_set
 from lindrop.ranking.metrics import DEFAULT as METRICS
+from lindrop.store.columns import join_columns, write_columns
 from lindrop.store.curves import read_curves, write_curves
 from lindrop.store.gram import Provenance, read_gram, write_gram
 from lindrop.store.images import read_images, write_images
@@ -133,6 +134,11 @@ def _models() -> dict[str, Any]:
     }
 
 
+def _columns(path: Any) -> None:
+    block = _models()["sparse"]
+    write_columns(path, "sparse_edlae", block, range(12), OPTIONS, SHA256, Cost(1, 2))
+
+
 def _read_whole_split(path: Any) -> Any:
     return (
         read_split(path),
@@ -152,6 +158,11 @@ HDF5 = [
     Stored("images", _images, read_images),
     Stored("image set", lambda path: write_image_set(path, synthetic_set(8, 5, 1)), read_image_set),
     Stored("run", _run, read_run),
+    Stored(
+        "columns",
+        _columns,
+        lambda path: join_columns([path], "sparse_edlae", 12, OPTIONS, SHA256),
+    ),
     *(Stored(f"model: {name}", _model(model), read_model) for name, model in _models().items()),
 ]
 TEXT = [

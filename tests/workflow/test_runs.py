@@ -162,6 +162,30 @@ def test_shards_add_up_to_the_whole(finished):
     assert len(list(finished.path("results/gram").glob("*-of-*"))) == 0
 
 
+PATTERN = """compare: {models: [sparse_edlae]}
+models:
+  sparse_edlae: {neighbours: [7], p: [0.2, 0.5], lambda: [3]}
+"""
+
+
+def test_a_model_joined_from_shards_is_the_same_file(finished):
+    """Byte for byte, and nothing is left of the shards."""
+    model = "results/models/mine/sparse_edlae.h5"
+    finished.write("config/pattern.yaml", MINE.replace("models:\n", PATTERN))
+    files, metrics = [], []
+    for shards in (1, 3):
+        command = f"snakemake {model} --cores 2 --configfile config/pattern.yaml"
+        output = finished.ok(f"{command} --config model_shards={shards}")
+        assert rules_run(output).count("model_shard") == (shards if shards > 1 else 0)
+        assert rules_run(output).count("fit") == 1
+        files.append(finished.path(model).read_bytes())
+        (tested,) = read_metrics(finished.path(model.replace("models", "metrics"))).values()
+        metrics.append(tested)
+    assert files[0] == files[1]
+    pd.testing.assert_frame_equal(metrics[0].per_user, metrics[1].per_user)
+    assert not list(finished.path(model).parent.glob("*-of-*"))
+
+
 def test_a_second_run_has_nothing_to_do(finished):
     assert "Nothing to be done" in finished.ok(RUN_MINE)
 

@@ -261,7 +261,7 @@ def pattern_columns(size: Size, columns: int, options: Options) -> float:
     """
     k = _neighbours(size, options)
     weights = 2.0 * FLOAT * k * columns
-    part = min(weights, 2 * FLOAT * (PART + k))
+    part = min(weights, 2 * FLOAT * (PART + k)) or 1.0
     threads = (os.cpu_count() or 1) * (12.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16))
     vectors = 64.0 * size.items + 8.0 * size.users + weights / part * FLOAT * size.items
     return 8.0 * size.entries + vectors + threads + weights + part
