@@ -1,0 +1,246 @@
+"""How the cost of models on a pattern grows, and what the cap on heavy users costs and gives.
+
+    python benchmarks/pattern_growth.py                 # all series, half an hour of one core
+    python benchmarks/pattern_growth.py items cap:1     # two of them
+    python benchmarks/pattern_growth.py cap:ml-1m FILE  # the cap, on a split.h5 of real data
+    python benchmarks/pattern_growth.py draw            # the figure and docs/scale.md alone
+
+Sets are those of lindrop.data.synthetic.huge, with as many users as items. Every point changes one
+number of `BASE`; each fit runs in this process after a small one that compiles its loops. Times are
+processor times of all threads: on two quiet cores, the clock shows half of them. The exponent of a
+series is the slope of a least-squares line through the logarithms of the processor times.
+
+`cap:SET` fits a split's training users with several values of `user_cap` and ranks for its
+validation users, by whom a default must be chosen. Replaces the rows of a series in
+benchmarks/results/pattern_growth.csv, draws docs/scale.png and writes the tables of docs/scale.md.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from lindrop.models.base import Training
+from lindrop.models.catalogue import fit
+from lindrop.models.pattern.fit import Solver
+from lindrop.models.pattern.rows import Columns
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTPUT = ROOT / "benchmarks" / "results" / "pattern_growth.csv"
+FOLDERS = ROOT / "benchmarks" / "results" / "folder_at_scale.csv"
+FIGURE = ROOT / "docs" / "scale.png"
+PAGE = ROOT / "docs" / "scale.md"
+BASE = {"items": 50_000, "per user": 40, "neighbours": 50, "user cap": 100}
+SERIES = {
+    "items": [12_500, 25_000, 50_000, 100_000, 200_000],
+    "per user": [10, 20, 40, 80, 160],
+    "neighbours": [25, 50, 100, 200, 400],
+    "user cap": [25, 50, 100, 200, 400, 800],
+}
+CAPS = [25, 50, 100, 200, 400, 1000, 3000]
+GIVEN = {"p": 0.8, "ridge": 60.0}
+SAMPLE = 20_000  # columns that are solved and timed; all columns take longer in proportion
+BLOCK = 64
+SHOWN = "measured"  # what a table of docs/scale.md begins and ends with
+
+
+def drawn(items: int, per_user: int) -> sp.csr_array:
+    """X of a generated set with as many users as items."""
+    from lindrop.data.synthetic.huge import write_folder
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write_folder(Path(folder) / "set", items, items, items * per_user)
+        table = pq.ParquetDataset(paths).read()
+    pairs = table["user"].to_numpy(), table["item"].to_numpy()
+    return sp.csr_array((np.ones(table.num_rows, np.float32), pairs), shape=(items, items))
+
+
+def point(series: str, value: int) -> dict[str, Any]:
+    """Processor seconds of the parts of a fit, at one point of a series."""
+    asked = BASE | {series: value}
+    data = Training.of(drawn(asked["items"], asked["per user"]), keep=False)
+    heavy = np.diff(data.x.indptr)
+    cap = asked["user cap"]
+    start = time.process_time()
+    solver = Solver(data, asked["neighbours"], **GIVEN, user_cap=cap)
+    prepared = time.process_time() - start
+    neighbours, columns, done = timed(solver, data.items)
+    scale = data.items / done
+    return {
+        "series": series,
+        **asked,
+        "interactions": data.x.nnz,
+        "increments": int(np.sum(heavy * np.minimum(heavy, cap))),
+        "preparation": round(prepared, 2),
+        "choice": round(neighbours * scale, 2),
+        "columns": round(columns * scale, 2),
+        "seconds": round(prepared + (neighbours + columns) * scale, 2),
+    }
+
+
+def timed(solver: Solver, items: int) -> tuple[float, float, int]:
+    """Processor seconds of choosing neighbours and of solving columns, of some blocks of items."""
+    from lindrop.models.pattern import fit as module
+
+    spent = dict.fromkeys(("choose", "solve_columns"), 0.0)
+
+    def watched(name: str) -> Any:
+        work = getattr(module, name)
+
+        def run(*arguments: Any) -> Any:
+            start = time.thread_time()
+            found = work(*arguments)
+            spent[name] += time.thread_time() - start
+            return found
+
+        return run
+
+    originals = {name: getattr(module, name) for name in spent}
+    blocks = np.random.default_rng(0).permutation(items // BLOCK)[: max(1, SAMPLE // BLOCK)]
+    found = Columns.empty(BLOCK, solver.k, solver.data.dtype)
+    try:
+        for name in spent:
+            setattr(module, name, watched(name))
+        for block in blocks:
+            solver._solve(int(block) * BLOCK, 0, BLOCK, found)
+    finally:
+        for name, original in originals.items():
+            setattr(module, name, original)
+    return spent["choose"], spent["solve_columns"], BLOCK * len(blocks)
+
+
+def caps(name: str, file: str) -> list[dict[str, Any]]:
+    """Accuracy for the validation users and processor seconds, by the cap on heavy users."""
+    from lindrop.ranking.evaluation import evaluate, summary
+    from lindrop.store.split import read_split_matrix
+
+    data = Training.of(read_split_matrix(file, "train"), keep=False)
+    users = [read_split_matrix(file, f"validation/{part}") for part in ("fold_in", "held_out")]
+    rows = []
+    for cap in CAPS:
+        start = time.process_time()
+        model = fit("sparse_edlae", data, neighbours=100, user_cap=cap, p=0.5, ridge=60.0).model
+        seconds = time.process_time() - start
+        found = summary(evaluate(model, *users, ["ndcg@100"]).per_user).loc["ndcg@100"]
+        rows.append(
+            {
+                "series": f"cap:{name}",
+                "items": data.items,
+                "neighbours": 100,
+                "user cap": cap,
+                "interactions": data.x.nnz,
+                "seconds": round(seconds, 2),
+                "ndcg@100": round(float(found["mean"]), 5),
+                "stderr": round(float(found["stderr"]), 5),
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def keep(series: str, rows: list[dict[str, Any]]) -> None:
+    """Write the rows of a series in the place of its earlier ones."""
+    found = pd.DataFrame(rows)
+    if OUTPUT.exists():
+        earlier = pd.read_csv(OUTPUT)
+        found = pd.concat([earlier[earlier["series"] != series], found], ignore_index=True)
+    found.to_csv(OUTPUT, index=False)
+
+
+def exponent(rows: pd.DataFrame, of: str, what: str) -> float:
+    """Slope of a line through the logarithms of a cost by the logarithms of what grows."""
+    x, y = np.log(rows[of].astype(float)), np.log(rows[what].astype(float))
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def growth(found: pd.DataFrame) -> pd.DataFrame:
+    """Table of the exponents of every series that was measured."""
+    rows = []
+    for series, values in SERIES.items():
+        own = found[found["series"] == series].sort_values(series)
+        if len(own) > 2:
+            parts = {part: f"{exponent(own, series, part):.2f}" for part in PARTS}
+            span = f"{min(values):,} to {max(values):,}"
+            rows.append({"what grows": series, "from, to": span, **parts})
+    return pd.DataFrame(rows)
+
+
+PARTS = ("choice", "columns", "seconds")
+
+
+def large() -> pd.DataFrame:
+    """Items and processor seconds of the fits of folder_at_scale.py."""
+    rows = pd.read_csv(FOLDERS)
+    rows = rows[rows["step"] == "fit"]
+    return pd.DataFrame(
+        {
+            "items": rows["set"].map({"1m": 1e6, "3m": 3e6, "5m": 5e6, "10m": 1e7}),
+            "seconds": rows["processor seconds"],
+        }
+    )
+
+
+def draw(found: pd.DataFrame) -> None:
+    """Draw the growth of the cost, and accuracy against time by the cap on heavy users."""
+    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    for series in ("items", "per user", "neighbours"):
+        own = found[found["series"] == series].sort_values(series)
+        if own.empty:
+            continue
+        base = BASE[series]
+        slope = exponent(own, series, "seconds")
+        axes[0].loglog(own[series] / base, own["seconds"], "o-", label=f"{series} (slope {slope:.2f})")
+    axes[0].set(xlabel="times the base", ylabel="processor seconds", title="What makes a fit longer")
+    axes[0].legend(fontsize=8)
+    own = found[found["series"] == "user cap"].sort_values("user cap")
+    for part in PARTS[:2]:
+        axes[1].loglog(own["user cap"], own[part], "o-", label=part)
+    axes[1].set(xlabel="user_cap", ylabel="processor seconds", title="Cap on heavy users: time")
+    axes[1].legend(fontsize=8)
+    for series in sorted({each for each in found["series"] if each.startswith("cap:")}):
+        own = found[found["series"] == series].sort_values("user cap")
+        share = own["ndcg@100"] / own["ndcg@100"].iloc[-1] - 1
+        axes[2].plot(own["seconds"], 100 * share, "o-", label=series.removeprefix("cap:"))
+        for _, row in own.iterrows():
+            place = row["seconds"], 100 * (row["ndcg@100"] / own["ndcg@100"].iloc[-1] - 1)
+            axes[2].annotate(f"{row['user cap']:.0f}", place, fontsize=6)
+    axes[2].set(
+        xscale="log",
+        xlabel="processor seconds",
+        ylabel="nDCG@100 against the largest cap, %",
+        title="Cap on heavy users: accuracy",
+    )
+    axes[2].legend(fontsize=8)
+    figure.savefig(FIGURE, dpi=110, metadata={"Software": None})
+
+
+def main(asked: list[str]) -> None:
+    series = [name for name in asked if name in SERIES] or ([] if asked else list(SERIES))
+    if series:
+        fit("sparse_edlae", Training.of(drawn(500, 10)), neighbours=20, **GIVEN)
+    for name in series:
+        rows = []
+        for value in SERIES[name]:
+            rows.append(point(name, value))
+            print(rows[-1], flush=True)
+        keep(name, rows)
+    for number, name in enumerate(asked):
+        if name.startswith("cap:"):
+            keep(name, caps(name.removeprefix("cap:"), asked[number + 1]))
+    found = pd.read_csv(OUTPUT)
+    draw(found)
+    print(growth(found).to_markdown(index=False, disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
