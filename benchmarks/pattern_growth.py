@@ -199,8 +199,12 @@ def draw(found: pd.DataFrame) -> None:
             continue
         base = BASE[series]
         slope = exponent(own, series, "seconds")
-        axes[0].loglog(own[series] / base, own["seconds"], "o-", label=f"{series} (slope {slope:.2f})")
-    axes[0].set(xlabel="times the base", ylabel="processor seconds", title="What makes a fit longer")
+        axes[0].loglog(
+            own[series] / base, own["seconds"], "o-", label=f"{series} (slope {slope:.2f})"
+        )
+    axes[0].set(
+        xlabel="times the base", ylabel="processor seconds", title="What makes a fit longer"
+    )
     axes[0].legend(fontsize=8)
     own = found[found["series"] == "user cap"].sort_values("user cap")
     for part in PARTS[:2]:

@@ -20,13 +20,10 @@ datasets:
 ranks: [2, 5]
 rank: 5
 gram_shards: 2
-model_shards: 2
 tuning: grid
 points_per_job: 1
 models:
   edlae: {p: [0.2, 0.4], lambda: [10]}
-  sparse_edlae: {neighbours: [10], p: [0.2, 0.4], lambda: [10]}
-compare: {models: [edlae, sparse_edlae]}
 """
 )
 ON_ONE_MACHINE = "snakemake {targets} --cores 2 --configfile {configuration} --quiet"
