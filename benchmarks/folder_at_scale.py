@@ -10,6 +10,7 @@ read       reads it and writes interactions.h5
 split      reads that and writes split.h5; 10,000 users are held out for validation, as many to test
 load       reads X of the training users
 fit        reads X, fits a model of lindrop's catalogue and saves it
+shard      with shards=N: reads X, fits one N-th of its columns, from the middle, and saves them
 evaluate   reads the model and ranks the items for the test users
 
 Without a model, a matrix with 100 random weights per item is tested in its place, so that
@@ -105,6 +106,24 @@ def fit(name: str, folder: Path, model: Any) -> str:
     return f"{model['name']} with {given}, {size:,.0f} MB, {solved:.0f} s before writing"
 
 
+def shard(name: str, folder: Path, model: Any) -> str:
+    """What one of several jobs does that share the columns of a model."""
+    from lindrop.base.stopwatch import Stopwatch
+    from lindrop.models.base import Training
+    from lindrop.models.catalogue import CATALOGUE
+    from lindrop.store.columns import write_columns
+    from lindrop.store.split import read_split_matrix, read_split_sha256
+
+    data = Training.of(read_split_matrix(folder / "split.h5", "train", light=True), keep=False)
+    given, watch = model["parameters"], Stopwatch()
+    columns = range(data.items // 2, data.items // 2 + -(-data.items // model["shards"]))
+    block = CATALOGUE[model["name"]].fit_columns(data, columns, **given)
+    digest, path = read_split_sha256(folder / "split.h5"), folder / "shard.h5"
+    write_columns(path, model["name"], block, columns, given, digest, watch.cost())
+    size = path.stat().st_size / 1e6
+    return f"{len(columns):,} columns, one of {model['shards']} shards, {size:,.0f} MB"
+
+
 def evaluate(name: str, folder: Path, model: Any) -> str:
     from lindrop.models.base import SparseItems
     from lindrop.ranking.evaluation import evaluate, summary
@@ -128,7 +147,7 @@ def evaluate(name: str, folder: Path, model: Any) -> str:
 
 
 STEPS = {"generate": generate, "read": read, "split": divide, "load": load, "fit": fit}
-STEPS["evaluate"] = evaluate
+STEPS |= {"shard": shard, "evaluate": evaluate}
 MADE = {"generate": "set", "read": "interactions.h5", "split": "split.h5"}
 
 
@@ -162,7 +181,10 @@ def measured(what: str, name: str, folder: Path, model: Any) -> dict[str, Any]:
 
 
 def main(name: str, folder: Path, model: Any) -> None:
-    steps = [each for each in STEPS if model or each != "fit"]
+    left_out = {"fit", "shard"} if not model else {"shard"}
+    if model and model["shards"]:
+        left_out = {"fit", "evaluate"}
+    steps = [each for each in STEPS if each not in left_out]
     for each in steps:
         if each in MADE and (folder / MADE[each]).exists():
             print(f"{folder / MADE[each]} is there")
@@ -197,7 +219,8 @@ if __name__ == "__main__":
         asked, place, *rest = [*sys.argv[1:], *[""] * (3 - len(sys.argv))]
         pairs = dict(value.split("=", 1) for value in rest[1:])
         values = {key: json.loads(value) for key, value in pairs.items()}
-        chosen = {"name": rest[0], "parameters": values} if rest else None
+        shards = values.pop("shards", 0)
+        chosen = {"name": rest[0], "parameters": values, "shards": shards} if rest else None
         if place:
             Path(place).mkdir(parents=True, exist_ok=True)
             main(asked, Path(place), chosen)

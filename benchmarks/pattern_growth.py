@@ -1,18 +1,16 @@
-"""How the cost of models on a pattern grows, and what the cap on heavy users costs and gives.
+"""How the cost of models on a pattern grows, and what a cap on heavy users costs and gives.
 
-    python benchmarks/pattern_growth.py                 # all series, half an hour of one core
-    python benchmarks/pattern_growth.py items cap:1     # two of them
-    python benchmarks/pattern_growth.py cap:ml-1m FILE  # the cap, on a split.h5 of real data
-    python benchmarks/pattern_growth.py draw            # the figure and docs/scale.md alone
+    python benchmarks/pattern_growth.py                       # all series, minutes of one core
+    python benchmarks/pattern_growth.py items "user cap"      # two of them
+    python benchmarks/pattern_growth.py cap:ml-1m split.h5    # the cap, on real data
 
 Sets are those of lindrop.data.synthetic.huge, with as many users as items. Every point changes one
 number of `BASE`; each fit runs in this process after a small one that compiles its loops. Times are
-processor times of all threads: on two quiet cores, the clock shows half of them. The exponent of a
-series is the slope of a least-squares line through the logarithms of the processor times.
+processor times: on two quiet cores, the clock shows half of them.
 
 `cap:SET` fits a split's training users with several values of `user_cap` and ranks for its
 validation users, by whom a default must be chosen. Replaces the rows of a series in
-benchmarks/results/pattern_growth.csv, draws docs/scale.png and writes the tables of docs/scale.md.
+benchmarks/results/pattern_growth.csv, which scale_page.py shows.
 """
 
 import sys
@@ -21,14 +19,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import scipy.sparse as sp
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
@@ -37,9 +31,6 @@ from lindrop.models.pattern.rows import Columns
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "pattern_growth.csv"
-FOLDERS = ROOT / "benchmarks" / "results" / "folder_at_scale.csv"
-FIGURE = ROOT / "docs" / "scale.png"
-PAGE = ROOT / "docs" / "scale.md"
 BASE = {"items": 50_000, "per user": 40, "neighbours": 50, "user cap": 100}
 SERIES = {
     "items": [12_500, 25_000, 50_000, 100_000, 200_000],
@@ -49,9 +40,8 @@ SERIES = {
 }
 CAPS = [25, 50, 100, 200, 400, 1000, 3000]
 GIVEN = {"p": 0.8, "ridge": 60.0}
-SAMPLE = 20_000  # columns that are solved and timed; all columns take longer in proportion
+SAMPLE = 10_000  # columns that are solved and timed; all columns take longer in proportion
 BLOCK = 64
-SHOWN = "measured"  # what a table of docs/scale.md begins and ends with
 
 
 def drawn(items: int, per_user: int) -> sp.csr_array:
@@ -157,77 +147,6 @@ def keep(series: str, rows: list[dict[str, Any]]) -> None:
     found.to_csv(OUTPUT, index=False)
 
 
-def exponent(rows: pd.DataFrame, of: str, what: str) -> float:
-    """Slope of a line through the logarithms of a cost by the logarithms of what grows."""
-    x, y = np.log(rows[of].astype(float)), np.log(rows[what].astype(float))
-    return float(np.polyfit(x, y, 1)[0])
-
-
-def growth(found: pd.DataFrame) -> pd.DataFrame:
-    """Table of the exponents of every series that was measured."""
-    rows = []
-    for series, values in SERIES.items():
-        own = found[found["series"] == series].sort_values(series)
-        if len(own) > 2:
-            parts = {part: f"{exponent(own, series, part):.2f}" for part in PARTS}
-            span = f"{min(values):,} to {max(values):,}"
-            rows.append({"what grows": series, "from, to": span, **parts})
-    return pd.DataFrame(rows)
-
-
-PARTS = ("choice", "columns", "seconds")
-
-
-def large() -> pd.DataFrame:
-    """Items and processor seconds of the fits of folder_at_scale.py."""
-    rows = pd.read_csv(FOLDERS)
-    rows = rows[rows["step"] == "fit"]
-    return pd.DataFrame(
-        {
-            "items": rows["set"].map({"1m": 1e6, "3m": 3e6, "5m": 5e6, "10m": 1e7}),
-            "seconds": rows["processor seconds"],
-        }
-    )
-
-
-def draw(found: pd.DataFrame) -> None:
-    """Draw the growth of the cost, and accuracy against time by the cap on heavy users."""
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
-    for series in ("items", "per user", "neighbours"):
-        own = found[found["series"] == series].sort_values(series)
-        if own.empty:
-            continue
-        base = BASE[series]
-        slope = exponent(own, series, "seconds")
-        axes[0].loglog(
-            own[series] / base, own["seconds"], "o-", label=f"{series} (slope {slope:.2f})"
-        )
-    axes[0].set(
-        xlabel="times the base", ylabel="processor seconds", title="What makes a fit longer"
-    )
-    axes[0].legend(fontsize=8)
-    own = found[found["series"] == "user cap"].sort_values("user cap")
-    for part in PARTS[:2]:
-        axes[1].loglog(own["user cap"], own[part], "o-", label=part)
-    axes[1].set(xlabel="user_cap", ylabel="processor seconds", title="Cap on heavy users: time")
-    axes[1].legend(fontsize=8)
-    for series in sorted({each for each in found["series"] if each.startswith("cap:")}):
-        own = found[found["series"] == series].sort_values("user cap")
-        share = own["ndcg@100"] / own["ndcg@100"].iloc[-1] - 1
-        axes[2].plot(own["seconds"], 100 * share, "o-", label=series.removeprefix("cap:"))
-        for _, row in own.iterrows():
-            place = row["seconds"], 100 * (row["ndcg@100"] / own["ndcg@100"].iloc[-1] - 1)
-            axes[2].annotate(f"{row['user cap']:.0f}", place, fontsize=6)
-    axes[2].set(
-        xscale="log",
-        xlabel="processor seconds",
-        ylabel="nDCG@100 against the largest cap, %",
-        title="Cap on heavy users: accuracy",
-    )
-    axes[2].legend(fontsize=8)
-    figure.savefig(FIGURE, dpi=110, metadata={"Software": None})
-
-
 def main(asked: list[str]) -> None:
     series = [name for name in asked if name in SERIES] or ([] if asked else list(SERIES))
     if series:
@@ -241,9 +160,6 @@ def main(asked: list[str]) -> None:
     for number, name in enumerate(asked):
         if name.startswith("cap:"):
             keep(name, caps(name.removeprefix("cap:"), asked[number + 1]))
-    found = pd.read_csv(OUTPUT)
-    draw(found)
-    print(growth(found).to_markdown(index=False, disable_numparse=True))
 
 
 if __name__ == "__main__":

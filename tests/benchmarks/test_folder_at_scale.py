@@ -14,15 +14,17 @@ def small(monkeypatch, tmp_path):
 
 
 def test_steps_follow_from_each_other(small, tmp_path, capsys):
-    model = {"name": "ease", "parameters": {"ridge": 10.0}}
+    given = {"neighbours": 20, "p": 0.5, "ridge": 10.0}
+    model = {"name": "sparse_edlae", "parameters": given, "shards": 4}
     found = {}
     for step in benchmark.STEPS:
         benchmark.step(step, "1m", tmp_path, model)
         found[step] = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert found["read"]["result"] == "400 users, 300 items, 9,000 rows"
     assert found["load"]["result"].endswith(" entries")
-    assert found["fit"]["result"].startswith("ease {'ridge': 10.0}, ")
-    assert found["evaluate"]["result"].startswith("ease, ")
+    assert found["fit"]["result"].startswith("sparse_edlae with neighbours 20, p 0.5, ridge 10, ")
+    assert "one of 4 shards" in found["shard"]["result"]
+    assert found["evaluate"]["result"].startswith("sparse_edlae, ")
     assert "s without reading; ndcg@100 0." in found["evaluate"]["result"]
     benchmark.step("evaluate", "1m", tmp_path, None)
     assert 's without reading", "cores"' in capsys.readouterr().out

@@ -6,10 +6,10 @@ import sys
 
 import autoencoders
 import dropout_sgd
-import folder_at_scale
 import limits
 import pandas as pd
 import pytest
+import scale_page
 import slim_fraction
 import slim_solvers
 from models_at_scale import OUTPUT, summary_table
@@ -53,10 +53,12 @@ def test_numbers_on_data_are_those_of_the_benchmark():
     assert table in BENCHMARKS.read_text()
 
 
-def test_numbers_on_folders_are_those_of_the_benchmark():
-    measured = pd.read_csv(folder_at_scale.OUTPUT, dtype=str).fillna("")
-    table = folder_at_scale.shown(measured).to_markdown(index=False, disable_numparse=True)
-    assert table in BENCHMARKS.read_text()
+@pytest.mark.parametrize("page", scale_page.PAGES, ids=lambda page: page.name)
+def test_numbers_on_many_items_are_those_of_the_benchmarks(page):
+    tables = scale_page.TABLE.findall(page.read_text())
+    assert tables
+    for _, name, table, _ in tables:
+        assert table == f"{scale_page.shown(name)}\n", name
 
 
 def test_numbers_on_models_are_those_of_the_benchmark():

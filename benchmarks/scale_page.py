@@ -1,0 +1,197 @@
+"""The figure and tables of docs/scale.md, and tables of other documents, from the measurements.
+
+    python benchmarks/scale_page.py
+
+The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py and
+sparse_peers.py in benchmarks/results. Every table stands between a line `<!-- table: NAME -->` and
+a line `<!-- end -->`, and is replaced there. The exponent of a series is the slope of a
+least-squares line through the logarithms of the processor seconds.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import folder_at_scale
+import matplotlib
+import numpy as np
+import pandas as pd
+import pattern_growth
+import sparse_models
+from pattern_growth import BASE, SERIES
+
+from lindrop.models.memory import (
+    MARGIN,
+    Size,
+    full_rank,
+    job_bytes,
+    pattern,
+    pattern_columns,
+    pattern_joined,
+)
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+ROOT = Path(__file__).resolve().parents[1]
+FIGURE = ROOT / "docs" / "scale.png"
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("scale", "cluster", "benchmarks")]
+PARTS = ("choice", "columns", "seconds")
+CHOICE = [50_000, 200_000, 1_000_000, 10_000_000, 100_000_000]  # items, and users
+PER_USER, NEIGHBOURS, CORES = 40, 100, 16
+TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def growth() -> pd.DataFrame:
+    """All points of the series of growth, and of the cap on heavy users."""
+    return pd.read_csv(pattern_growth.OUTPUT)
+
+
+def exponent(rows: pd.DataFrame, of: str, what: str) -> float:
+    """Slope of a line through the logarithms of a cost by the logarithms of what grows."""
+    x, y = np.log(rows[of].astype(float)), np.log(rows[what].astype(float))
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def exponents() -> pd.DataFrame:
+    """How the processor seconds of a fit and of its two steps grow with each number."""
+    rows = []
+    for series, values in SERIES.items():
+        own = growth().query("series == @series").sort_values(series)
+        if len(own):
+            parts = {part: f"{exponent(own, series, part):.2f}" for part in PARTS}
+            span = {"from": f"{min(values):,}", "to": f"{max(values):,}"}
+            rows.append({"what grows": series, **span, **parts})
+    return pd.DataFrame(rows).rename(columns={"seconds": "whole fit"})
+
+
+def large() -> pd.DataFrame:
+    """The measured steps from a folder to a model, by size."""
+    rows = steps()
+    return rows[rows["step"].isin(["read", "split", "fit", "shard", "evaluate"])].drop(
+        columns="bytes each"
+    )
+
+
+def steps() -> pd.DataFrame:
+    """All measured steps on generated folders."""
+    return folder_at_scale.shown(pd.read_csv(folder_at_scale.OUTPUT, dtype=str).fillna(""))
+
+
+def caps() -> pd.DataFrame:
+    """Accuracy for the validation users, and processor seconds, by set and cap."""
+    rows = growth()
+    rows = rows[rows["series"].str.startswith("cap:")]
+    cells = [
+        f"{row['ndcg@100']:.4f} ± {row['stderr']:.4f}, {row['seconds']:.1f} s"
+        for _, row in rows.iterrows()
+    ]
+    rows = rows.assign(cell=cells, set=rows["series"].str.removeprefix("cap:"))
+    wide = rows.pivot(index="set", columns="user cap", values="cell")
+    return wide.reset_index()
+
+
+def measured_fits() -> pd.DataFrame:
+    """Items and processor seconds of the fits from folders, and of shards as if of all columns."""
+    rows = pd.read_csv(folder_at_scale.OUTPUT)
+    rows = rows[rows["step"] == "fit"]
+    items = rows["set"].map({name: size[1] for name, size in folder_at_scale.SETS.items()})
+    return pd.DataFrame({"items": items, "seconds": rows["processor seconds"]})
+
+
+def choice() -> pd.DataFrame:
+    """What a machine or a cluster needs for dense models and for models on a pattern."""
+    fits = measured_fits().sort_values("items")
+    per_item = float(fits["seconds"].iloc[-1] / fits["items"].iloc[-1])
+    rows = []
+    for items in CHOICE:
+        size = Size(items, items, PER_USER * items, tested=10_000)
+        options = {"neighbours": NEIGHBOURS}
+        light = replace(size, entries=size.entries // 2)  # X without its entries
+        shards = max(1, items // 500_000)
+        alone = job_bytes(light, MARGIN * pattern(size, [], options))
+        of_shard = job_bytes(light, MARGIN * pattern_columns(size, items // shards, options))
+        joined = job_bytes(light, MARGIN * pattern_joined(size, [], options))
+        hours = per_item * items / 3600
+        rows.append(
+            {
+                "items": f"{items:,}",
+                "dense, GB": f"{job_bytes(size, MARGIN * full_rank(size, [], {})) / 1e9:,.0f}",
+                "one job, GB": f"{alone / 1e9:,.1f}",
+                "shards": shards,
+                "a shard, GB": f"{of_shard / 1e9:,.1f}",
+                "joining, GB": f"{joined / 1e9:,.1f}",
+                "processor hours": f"{hours:,.2g}",
+                f"hours on {CORES} cores": f"{hours / CORES:,.2g}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def models() -> pd.DataFrame:
+    """Accuracy, time and memory on Gowalla and on 20,000 generated items."""
+    return pd.read_csv(sparse_models.OUTPUT, dtype=str).fillna("")
+
+
+TABLES: dict[str, Callable[[], pd.DataFrame]] = {
+    "models": models,
+    "exponents": exponents,
+    "caps": caps,
+    "folders": large,
+    "steps": steps,
+    "choice": choice,
+}
+
+
+def shown(name: str) -> str:
+    """A table as it stands in the documents."""
+    return TABLES[name]().to_markdown(index=False, disable_numparse=True)
+
+
+def draw() -> None:
+    """Draw the growth of the cost, and accuracy against time by the cap on heavy users."""
+    found = growth()
+    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    for series in ("items", "per user", "neighbours"):
+        own = found[found["series"] == series].sort_values(series)
+        label = f"{series} (slope {exponent(own, series, 'seconds'):.2f})"
+        axes[0].loglog(own[series] / BASE[series], own["seconds"], "o-", label=label)
+    own = found[found["series"] == "user cap"].sort_values("user cap")
+    for part in PARTS[:2]:
+        axes[0].loglog(own["user cap"] / BASE["user cap"], own[part], ".:", label=f"cap: {part}")
+    axes[0].set(xlabel="times the base", ylabel="processor seconds", title="What takes longer")
+    axes[0].legend(fontsize=7)
+    items = found[found["series"] == "items"].sort_values("items")
+    axes[1].loglog(items["items"], items["seconds"], "o-", label="50 neighbours, in memory")
+    folders = measured_fits().sort_values("items")
+    label = f"100 neighbours, from a folder (slope {exponent(folders, 'items', 'seconds'):.2f})"
+    axes[1].loglog(folders["items"], folders["seconds"], "s-", label=label)
+    axes[1].set(xlabel="items", ylabel="processor seconds", title="Items, up to millions")
+    axes[1].legend(fontsize=7)
+    for series in sorted({each for each in found["series"] if each.startswith("cap:")}):
+        own = found[found["series"] == series].sort_values("user cap")
+        change = 100 * (own["ndcg@100"] / own["ndcg@100"].iloc[-1] - 1)
+        axes[2].plot(own["seconds"], change, "o-", label=series.removeprefix("cap:"))
+        for cap, *place in zip(own["user cap"], own["seconds"], change, strict=True):
+            axes[2].annotate(f"{cap:.0f}", place, fontsize=6)
+    axes[2].set(
+        xscale="log",
+        xlabel="processor seconds",
+        ylabel="nDCG@100 against no cap, %",
+        title="user_cap: accuracy and time",
+    )
+    axes[2].legend(fontsize=7)
+    figure.savefig(FIGURE, dpi=110, metadata={"Software": None})
+
+
+def main() -> None:
+    draw()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        text = TABLE.sub(lambda found: f"{found[1]}{shown(found[2])}\n{found[4]}", text)
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
