@@ -18,7 +18,6 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pattern_growth
-import sparse_models
 from pattern_growth import BASE, SERIES
 
 from lindrop.models.memory import (
@@ -103,7 +102,7 @@ def measured_fits() -> pd.DataFrame:
 def choice() -> pd.DataFrame:
     """What a machine or a cluster needs for dense models and for models on a pattern."""
     fits = measured_fits().sort_values("items")
-    per_item = float(fits["seconds"].iloc[-1] / fits["items"].iloc[-1])
+    slope = exponent(fits, "items", "seconds")
     rows = []
     for items in CHOICE:
         size = Size(items, items, PER_USER * items, tested=10_000)
@@ -113,7 +112,7 @@ def choice() -> pd.DataFrame:
         alone = job_bytes(light, MARGIN * pattern(size, [], options))
         of_shard = job_bytes(light, MARGIN * pattern_columns(size, items // shards, options))
         joined = job_bytes(light, MARGIN * pattern_joined(size, [], options))
-        hours = per_item * items / 3600
+        hours = fits["seconds"].iloc[-1] * (items / fits["items"].iloc[-1]) ** slope / 3600
         rows.append(
             {
                 "items": f"{items:,}",
@@ -129,18 +128,20 @@ def choice() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def models() -> pd.DataFrame:
-    """Accuracy, time and memory on Gowalla and on 20,000 generated items."""
-    return pd.read_csv(sparse_models.OUTPUT, dtype=str).fillna("")
+def csv(name: str) -> pd.DataFrame:
+    """Results of a benchmark as they are."""
+    return pd.read_csv(ROOT / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna("")
 
 
 TABLES: dict[str, Callable[[], pd.DataFrame]] = {
-    "models": models,
+    "models": lambda: csv("sparse_models"),
     "exponents": exponents,
     "caps": caps,
     "folders": large,
     "steps": steps,
     "choice": choice,
+    "peers": lambda: csv("sparse_peers"),
+    "low rank": lambda: csv("low_rank_and_sparse"),
 }
 
 
