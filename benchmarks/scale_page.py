@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import folder_at_scale
 import matplotlib
@@ -24,7 +25,7 @@ from lindrop.models.memory import (
     MARGIN,
     Size,
     full_rank,
-    job_bytes,
+    interactions_bytes,
     pattern,
     pattern_columns,
     pattern_joined,
@@ -99,6 +100,15 @@ def measured_fits() -> pd.DataFrame:
     return pd.DataFrame({"items": items, "seconds": rows["processor seconds"]})
 
 
+def told(hours: float) -> str:
+    """A time in its own unit, with two digits."""
+    for unit, each in (("h", 1), ("min", 60), ("s", 3600)):
+        if hours * each >= 1:
+            return f"{float(f'{hours * each:.2g}'):g} {unit}"
+    return "below 1 s"
+
+
+@patch("os.cpu_count", lambda: CORES)
 def choice() -> pd.DataFrame:
     """What a machine or a cluster needs for dense models and for models on a pattern."""
     fits = measured_fits().sort_values("items")
@@ -107,22 +117,28 @@ def choice() -> pd.DataFrame:
     for items in CHOICE:
         size = Size(items, items, PER_USER * items, tested=10_000)
         options = {"neighbours": NEIGHBOURS}
-        light = replace(size, entries=size.entries // 2)  # X without its entries
+        light = interactions_bytes(replace(size, entries=size.entries // 2))  # indices alone
         shards = max(1, items // 500_000)
-        alone = job_bytes(light, MARGIN * pattern(size, [], options))
-        of_shard = job_bytes(light, MARGIN * pattern_columns(size, items // shards, options))
-        joined = job_bytes(light, MARGIN * pattern_joined(size, [], options))
+        dense, *parts = (
+            MARGIN * bytes_ / 1e9
+            for bytes_ in (
+                interactions_bytes(size) + full_rank(size, [], {}),
+                light + pattern(size, [], options),
+                light + pattern_columns(size, items // shards, options),
+                light + pattern_joined(size, [], options),
+            )
+        )
         hours = fits["seconds"].iloc[-1] * (items / fits["items"].iloc[-1]) ** slope / 3600
         rows.append(
             {
                 "items": f"{items:,}",
-                "dense, GB": f"{job_bytes(size, MARGIN * full_rank(size, [], {})) / 1e9:,.0f}",
-                "one job, GB": f"{alone / 1e9:,.1f}",
+                "dense, GB": f"{dense:,.0f}",
+                "one job, GB": f"{parts[0]:,.1f}",
                 "shards": shards,
-                "a shard, GB": f"{of_shard / 1e9:,.1f}",
-                "joining, GB": f"{joined / 1e9:,.1f}",
-                "processor hours": f"{hours:,.2g}",
-                f"hours on {CORES} cores": f"{hours / CORES:,.2g}",
+                "a shard, GB": f"{parts[1]:,.1f}",
+                "joining, GB": f"{parts[2]:,.1f}",
+                "processor time": told(hours),
+                f"on {CORES} cores": told(hours / CORES),
             }
         )
     return pd.DataFrame(rows)

@@ -84,7 +84,7 @@ def measured(name: str, place: str, model: str, options: dict[str, Any]) -> dict
         "set": name,
         "model": model,
         "neighbours": options.get("neighbours", train.shape[1] - 1),
-        "user cap": options.get("user_cap", 1000) if "neighbours" in options else 0,
+        "user cap": options.get("user_cap", 100) if "neighbours" in options else 0,
         "seconds": round(seconds, 2),
         "processor seconds": round(cpu, 2),
         "peak GB": round(peak / 1e9, 2),

@@ -312,7 +312,7 @@ CATALOGUE: Mapping[str, Entry] = {
             "neighbours": NEIGHBOURS([100]),
             "p": P([0.2, 0.5, 0.8]),
             "lambda": LAMBDA([3, 30, 100, 300]),
-            "user_cap": USER_CAP(1000),
+            "user_cap": USER_CAP(100),
         },
         memory=memory.pattern,
         gram=False,
@@ -328,7 +328,7 @@ CATALOGUE: Mapping[str, Entry] = {
         {
             "neighbours": NEIGHBOURS([100]),
             "lambda": LAMBDA([10, 30, 100, 300, 1000]),
-            "user_cap": USER_CAP(1000),
+            "user_cap": USER_CAP(100),
         },
         fixed={"p": 0.0},
         memory=memory.pattern,

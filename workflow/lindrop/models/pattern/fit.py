@@ -21,7 +21,7 @@ from lindrop.models.pattern.rows import Columns, Part, cut, cuts_of, in_rows, jo
 
 COLUMNS = 64  # columns per task of a thread
 WEIGHTS = 1 << 26  # of the columns that are solved before they are put in rows
-USER_CAP = 1000  # items of a user that count in the choice of neighbours
+USER_CAP = 100  # items of a user that count in the choice of neighbours
 
 
 def fit_sparse_edlae(
