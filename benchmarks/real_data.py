@@ -5,8 +5,8 @@
     python benchmarks/real_data.py results
 
 The first two commands are runs; the claims on MovieLens 100K are those of `steck2020 --configfile
-config/ml-100k.yaml --config tuning=search`, those on Last.fm of benchmarks/lastfm.yaml and
-config/quick.yaml. The third command puts what runs found on their datasets into attribution.csv,
+config/ml-100k.yaml` alone, those on Last.fm of benchmarks/lastfm.yaml and config/quick.yaml. The
+third command puts what runs found on their datasets into attribution.csv,
 emphasis.csv and real_claims.csv of benchmarks/results, in place of what was there, draws
 docs/attribution.png, docs/gains.png and docs/emphasis.png and writes docs/results.md; without a
 folder, it draws and writes only.
