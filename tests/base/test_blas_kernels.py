@@ -15,6 +15,7 @@ from lindrop.linalg.inverse import PIVOTS, invert_lower
 from lindrop.models.catalogue import CATALOGUE
 from support import processes
 from support.matrices import counts
+from support.models import arguments
 from support.repository import REPOSITORY
 
 LIBRARY = REPOSITORY / "workflow" / "lindrop"
@@ -152,8 +153,9 @@ def test_an_inverse_factorises_blocks_of_few_pivots(monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name, entry in CATALOGUE.items() if entry.low_rank])
 def test_a_rank_beyond_what_the_kernels_bear_is_refused(name):
+    given = {key: value for key, value in arguments(name).items() if key != "rank"}
     with pytest.raises(UserError, match=f"rank {LARGEST_FACTORED + 1:,} is above"):
-        next(CATALOGUE[name].fits(None, [3, LARGEST_FACTORED + 1]))
+        next(CATALOGUE[name].fits(None, [3, LARGEST_FACTORED + 1], **given))
 
 
 def test_as_many_factors_are_refused():
