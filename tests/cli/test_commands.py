@@ -273,5 +273,5 @@ def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatc
     monkeypatch.setenv("COLUMNS", "160")
     output, _ = said("tune", "my.csv", *QUICK)
     assert "nDCG@100" in output
-    assert "less than the best" in output
+    assert "behind the best" in output
     assert "ease,ndcg" not in output

@@ -69,7 +69,7 @@ def histories_of(data: Interactions, items: Ids) -> Histories:
     column = place.astype(np.int32)[data.item]
     known, shape = column >= 0, (len(data.user_ids), len(items))
     x = _ones(data.user[known], column[known], shape)
-    return Histories(as_texts(data.user_ids), x, int((place < 0).sum()))
+    return Histories(as_texts(data.user_ids), x, len(np.unique(data.item[~known])))
 
 
 def read_ids(path: str | Path) -> pa.Array:

@@ -106,18 +106,12 @@ class Recommender:
         model = self._fitted()
         x = read_histories(interactions, model.items).x
         held = _a_fifth(x, self.seed)
-        parts = []
-        for rows in (~held, held):
-            part = x.copy()
-            part.data = x.data * rows
-            part.eliminate_zeros()
-            parts.append(part)
-        given, asked = parts
-        rated = evaluate(model.fit.model, given, asked, [metric], model.shares)
-        found = rated.per_user[metric].mean()
-        if np.isnan(found):
+        given, wanted = (_only(x, rows) for rows in (~held, held))
+        found = evaluate(model.fit.model, given, wanted, [metric], model.shares)
+        mean = found.per_user[metric].mean()
+        if np.isnan(mean):
             raise UserError("no user has five items that the model knows: nothing to hold out")
-        return float(found)
+        return float(mean)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator: this one takes sparse matrices and no target."""
@@ -131,6 +125,14 @@ class Recommender:
         if not hasattr(self, "model_"):
             raise UserError(f"{self!r} is not fitted yet: call fit(interactions)")
         return self.model_
+
+
+def _only(x: sp.csr_array, entries: npt.NDArray[np.bool_]) -> sp.csr_array:
+    """These entries of X alone."""
+    part = x.copy()
+    part.data = x.data * entries
+    part.eliminate_zeros()
+    return part
 
 
 def _a_fifth(x: sp.csr_array, seed: int) -> npt.NDArray[np.bool_]:
