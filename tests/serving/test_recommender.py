@@ -106,8 +106,12 @@ def test_a_fit_that_fails_leaves_the_earlier_one():
 
 
 def test_pairs_of_ids_are_no_matrix():
-    with pytest.raises(UserError, match="looks like pairs of ids"):
-        lindrop.Recommender(ridge=1.0).fit(table().to_numpy())
+    for pairs in (table().to_numpy(), table().astype(str).to_numpy(object)):
+        with pytest.raises(UserError, match="looks like pairs of ids"):
+            lindrop.Recommender(ridge=1.0).fit(pairs)
+    two = X[:, :2]
+    for matrix in (two, two.toarray(), two.toarray() > 0):
+        assert len(lindrop.Recommender(ridge=1.0).fit(matrix).model_.items) == 2
 
 
 @pytest.mark.parametrize("seed", [-1, 2.5, None, "a", True])

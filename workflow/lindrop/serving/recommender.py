@@ -55,10 +55,9 @@ class Recommender:
         shape = getattr(interactions, "shape", None)
         is_matrix = not hasattr(interactions, "columns") and shape is not None and len(shape) == 2
         if (
-            is_matrix
-            and shape is not None
-            and shape[1] == 2
-            and np.max(interactions, initial=0) > 1
+            isinstance(interactions, np.ndarray)
+            and interactions.shape[1:] == (2,)
+            and not np.isin(interactions, (0, 1)).all()
         ):
             raise UserError(
                 "a matrix of two columns looks like pairs of ids: give a DataFrame with columns "
