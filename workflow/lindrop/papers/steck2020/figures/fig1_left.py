@@ -227,10 +227,10 @@ class Curves:
 
     @property
     def crossing_error(self) -> float:
-        """Standard error of `crossing`: half of what one of every lead makes, up and down."""
-        lead = self.constrained - self.free
-        late, early = (self._crossing(lead + sign * self.gap_errors) for sign in (-1, 1))
-        return (late - early) / 2
+        """Half of how far `crossing` moves, up or down, with every lead by two standard errors."""
+        lead, two = self.constrained - self.free, SIGNIFICANT * self.gap_errors
+        at, late, early = (self._crossing(lead + shift) for shift in (0 * two, -two, two))
+        return max(late - at, at - early) / SIGNIFICANT
 
     def _crossing(self, lead: Vector) -> float:
         behind = np.flatnonzero(lead <= 0)
@@ -369,13 +369,14 @@ def _small_ranks(dataset: Dataset, curves: Curves) -> list[Check]:
         f"{dataset.name}, rank {curves.ranks[at]}: distance of the unconstrained model to EDLAE"
     )
     fall = (curves.edlae[-1] - best) / curves.error[0]
+    lower = low(f"{what} EDLAE below full rank, in standard errors", fall, SIGNIFICANT)
     by_users = partial(replace, users=curves.users)
     nearer = small(f"{of_large}, less that at rank {curves.ranks[0]}", farther, 0)
     better = small(f"{what} the unconstrained model less Eq. 11", free - constrained, 0)
     return [
         by_users(nearer, stderr=apart_error),
         by_users(better, stderr=gap_error),
-        low(f"{what} EDLAE below full rank, in standard errors", fall, SIGNIFICANT),
+        by_users(lower, stderr=1.0),  # of EDLAE's mean: that of the fall, paired, is not larger
     ]
 
 
