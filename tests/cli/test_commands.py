@@ -268,6 +268,14 @@ def test_a_plan_is_what_tune_does(folder, said):
     assert "ease: 2 points" in talk
 
 
+def test_no_model_begins_after_the_budget_unless_it_was_named(folder, said):
+    output, talk = said("tune", "my.csv", "--budget", 1e-6)
+    assert "sparse_edlae is left out: the 1e-06 minutes are over" in talk
+    assert set(rows(output)["model"]) == {"popularity"}
+    output, _ = said("tune", "my.csv", "--budget", 1e-6, *QUICK)
+    assert set(rows(output)["model"]) == {"popularity", "ease"}
+
+
 def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatch):
     monkeypatch.setattr("lindrop.cli.tables.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "160")

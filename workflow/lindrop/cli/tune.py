@@ -1,5 +1,6 @@
 """`lindrop tune`: compare models on a table, and save the winner fitted to all users."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,18 @@ def command(
 
 
 def _test_all(trial: Trial, choice: Choice, comparison: Comparison, talk: Talk) -> None:
-    """Tune and test the models one by one, each told when it is done."""
+    """Tune and test the models one by one, each told when it is done.
+
+    Models that nobody named are not begun once the budget is used up, as on a busy machine.
+    """
+    end = time.monotonic() + 60 * comparison.budget
     criterion = trial.settings["criterion"]
     progress = Progress("all models", round(60 * choice.minutes), unit="s of work")
     progress.advance(0)
     for name, way in choice.ways.items():
+        if comparison.models is None and trial.results and time.monotonic() > end:
+            talk.say(f"{name} is left out: the {comparison.budget:g} minutes are over", "yellow")
+            continue
         try:
             result = trial.tested(name, way.options, way.rank, comparison.tuning)
         except UserError as error:
