@@ -1,6 +1,7 @@
 """The best model of a dataset in words and on the page, and how sure that is."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from lindrop.base.stopwatch import Cost
 from lindrop.models import tuning
-from lindrop.models.base import Fit, FullRank, Popularity
+from lindrop.models.base import Fit, FullRank, Popularity, bytes_of
 from lindrop.output import compare, compare_costs, datasets
 from lindrop.output.compare_page import compared
 from lindrop.output.tables import write_table
@@ -77,7 +78,9 @@ def run(models, tmp_path):
             file.parent.mkdir(parents=True, exist_ok=True)
             kind = Popularity if model == "popularity" else FullRank
             size = ITEMS if model == "popularity" else (ITEMS, ITEMS)
-            write_metrics(file, name, model, {8: (result, Fit(kind(np.ones(size, np.float32))))})
+            fitted = kind(np.ones(size, np.float32))
+            sized = replace(result, model_megabytes=bytes_of(fitted) / 1e6)
+            write_metrics(file, name, model, {8: (sized, Fit(fitted))})
             files["metrics"].append(str(file))
     asked = files["metrics"], files["splits"], ["demo", "mine"], 8, METRICS, "ndcg@10"
     lines = compare.data(*asked)
@@ -145,8 +148,9 @@ def test_one_model_alone_beats_nothing(models):
 
 
 def test_metrics_remember_the_size_of_the_model(models, tmp_path):
-    fit = Fit(FullRank(np.ones((ITEMS, ITEMS), np.float32)))
-    write_metrics(tmp_path / "a.h5", "mine", "ease", {8: (models["ease"], fit)})
+    model = FullRank(np.ones((ITEMS, ITEMS), np.float32))
+    sized = replace(models["ease"], model_megabytes=bytes_of(model) / 1e6)
+    write_metrics(tmp_path / "a.h5", "mine", "ease", {8: (sized, Fit(model))})
     assert read_metrics(tmp_path / "a.h5")[8].model_megabytes == pytest.approx(4e-6 * ITEMS**2)
 
 

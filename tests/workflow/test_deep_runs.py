@@ -10,7 +10,7 @@ import pytest
 from lindrop.base.stopwatch import Cost
 from lindrop.claims.check_files import read_checks
 from lindrop.models import tuning
-from lindrop.models.base import Fit, Popularity
+from lindrop.models.base import Fit
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import job_bytes
 from lindrop.models.torch.memory import training_bytes
@@ -85,7 +85,7 @@ def write_the_other_metrics(project):
     other = tuning.Tested(5, {}, "", True, per_user, Cost(1.0, 100.0))
     for model in FITTED:
         file = project.path(f"results/metrics/small/{model}.h5")
-        write_metrics(file, "small", model, {5: (other, Fit(Popularity(np.ones(3))))})
+        write_metrics(file, "small", model, {5: (other, Fit(None))})
 
 
 def metrics(project, model):

@@ -16,7 +16,7 @@ from lindrop.data.provenance import comparable
 from lindrop.data.split import LeaveLast, Protocol, split
 from lindrop.linalg.gram import gram_matrix
 from lindrop.models import tuning
-from lindrop.models.base import Fit, FullRank, LowRank, Popularity, Training
+from lindrop.models.base import Fit, FullRank, LowRank, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
 from lindrop.papers.steck2020.figures import admm, embeddings, fig1_left
@@ -194,13 +194,7 @@ def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path):
     for model in (*FITTED, "cdae", "mult_vae"):
         metrics[model] = tmp_path / "metrics" / "mine" / f"{model}.h5"
         tested = results.get(model, fabricated(99))
-        write_metrics(
-            metrics[model],
-            "mine",
-            model,
-            {150: (tested, Fit(Popularity(np.ones(3))))},
-            "made from this",
-        )
+        write_metrics(metrics[model], "mine", model, {150: (tested, Fit(None))}, "made from this")
     states = {"cdae": "made from this", "mult_vae": "made from that"}
     deep = {str(metrics.pop(model)): {"state": state} for model, state in states.items()}
     columns = table1.data(

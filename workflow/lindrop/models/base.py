@@ -1,7 +1,7 @@
 """The data that models are fitted to (`Training`), the fitted models, and what a `Fit` returns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from numbers import Integral
 from pathlib import Path
@@ -147,6 +147,13 @@ class Fit:
         """Floating-point type of the model's arrays, such as `float32`; empty if it has none."""
         types = (getattr(part, "dtype", np.dtype(int)) for part in vars(self.model).values())
         return next((str(dtype) for dtype in types if dtype.kind == "f"), "")
+
+
+def bytes_of(model: Any) -> int:
+    """Bytes of the arrays that define a model, those in tuples included."""
+    values = [getattr(model, each.name) for each in fields(model)]
+    arrays = [part for each in values for part in (each if isinstance(each, tuple) else [each])]
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
 
 class Validation(NamedTuple):

@@ -13,7 +13,7 @@ from lindrop.base.arrays import Vector
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.base.stopwatch import Cost, Stopwatch
-from lindrop.models.base import Fit, LowRank, SparseItems, Training, Validation
+from lindrop.models.base import Fit, LowRank, SparseItems, Training, Validation, bytes_of
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.entry import Entry
 from lindrop.models.memory import Size
@@ -208,7 +208,7 @@ class Tested:
     cost: Cost
     overall: Mapping[str, float] = field(default_factory=dict)  # metrics of the whole model
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)  # of ranking.evaluation.Evaluation
-    model_megabytes: float = nan  # of its arrays, known once they are stored
+    model_megabytes: float = nan  # of its arrays
 
 
 def refit(
@@ -246,6 +246,7 @@ def refit(
             tested = Tested(
                 *(rank, point, str(edges[rank]), fit.converged),
                 *(found.per_user, cost, found.overall, found.groups),
+                model_megabytes=bytes_of(fit.model) / 1e6,
             )
             results[rank] = tested, fit
     return dict(sorted(results.items()))

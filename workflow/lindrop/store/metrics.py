@@ -20,7 +20,7 @@ from lindrop.base.stopwatch import Cost
 from lindrop.models.base import Fit
 from lindrop.models.tuning import Tested
 from lindrop.store.hdf5 import StoredFile, create_file, open_file
-from lindrop.store.model import bytes_of, write_history
+from lindrop.store.model import write_history
 
 KIND = "metrics/4"
 
@@ -47,7 +47,7 @@ def write_metrics(
             group.attrs["converged"] = tested.converged
             group.attrs["seconds"] = tested.cost.seconds
             group.attrs["megabytes"] = tested.cost.megabytes
-            group.attrs["model_megabytes"] = bytes_of(fit.model) / 1e6
+            group.attrs["model_megabytes"] = tested.model_megabytes
             write_history(group, fit)
 
 

@@ -142,11 +142,6 @@ def read_model(path: str | Path) -> SavedModel:
         )
 
 
-def bytes_of(model: Model) -> int:
-    """Bytes of the arrays that define a model, which a file of it holds beside its items."""
-    return sum(part.nbytes for part in _parts(model).values())
-
-
 def _parts(model: Model) -> dict[str, Array]:
     """Arrays and numbers that define a model, by their names in the file."""
     name = type(model).__name__
