@@ -93,12 +93,12 @@ class Entry:
 
     def fits(self, data: "Training", ranks: Sequence[int], **parameters: Any) -> "Fits":
         """Fit the model at every rank; one without a rank is yielded with the number of items."""
-        self.require_parameters(parameters)
         if self.low_rank and max(ranks) > LARGEST_FACTORED:
             raise UserError(
                 f"{self.title}: rank {max(ranks):,} is above {LARGEST_FACTORED:,}, beyond which "
                 "some kernels of OpenBLAS have crashed: use a smaller rank or a full-rank model"
             )
+        self.require_parameters(parameters)
         fit, parameters = self.resolved(), {**self.fixed, **parameters}
         if self.ranks is Ranks.EACH:
             yield from fit(data, ranks, **parameters)
