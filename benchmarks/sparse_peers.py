@@ -41,7 +41,7 @@ ENVIRONMENTS = ROOT / ".venv-peers"
 OTHERS = Path(__file__).parent / "peers" / "fits" / "fit_sparse.py"
 METRIC = "ndcg@100"
 NEIGHBOURS = (50, 100, 200)
-SECONDS = 240  # a fit that takes longer is ended
+SECONDS = 120  # a fit that takes longer is ended
 
 
 class Product:
