@@ -2,8 +2,8 @@
 
     python benchmarks/scale_page.py
 
-The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py and
-sparse_peers.py in benchmarks/results. Every table stands between a line `<!-- table: NAME -->` and
+The measurements are those of folder_at_scale.py, pattern_growth.py and sparse_models.py in
+benchmarks/results. Every table stands between a line `<!-- table: NAME -->` and
 a line `<!-- end -->`, and is replaced there. The exponent of a series is the slope of a
 least-squares line through the logarithms of the processor seconds.
 """
@@ -156,8 +156,6 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "folders": large,
     "steps": steps,
     "choice": choice,
-    "peers": lambda: csv("sparse_peers"),
-    "low rank": lambda: csv("low_rank_and_sparse"),
 }
 
 
