@@ -22,8 +22,7 @@ def test_results_are_those_of_one_machine(project, cluster):
 
 MODEL = "results/models/small/sparse_edlae.h5"
 SHARD = "small/.sparse_edlae.1-of-3.h5"
-PATTERN = """compare: {models: [sparse_edlae]}
-models:
+PATTERN = """models:
   sparse_edlae: {neighbours: [10], p: [0.2, 0.4], lambda: [10]}
 """
 

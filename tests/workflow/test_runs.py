@@ -162,8 +162,7 @@ def test_shards_add_up_to_the_whole(finished):
     assert len(list(finished.path("results/gram").glob("*-of-*"))) == 0
 
 
-PATTERN = """compare: {models: [sparse_edlae]}
-models:
+PATTERN = """models:
   sparse_edlae: {neighbours: [7], p: [0.2, 0.5], lambda: [3]}
 """
 
