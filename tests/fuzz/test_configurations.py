@@ -32,7 +32,8 @@ CROSS = re.compile(
     "plain file name|a grid of|raise points_per_job|18 digits|the path of an existing|null, unless|"
     "null, as synthetic|without { }|cannot hold|entries|nested|is of type|is no text|too few for|"
     r"users can be made|criterion: |metrics\[\d+\]: no metric|(compare|recommend)\.models\[|"
-    r"have neither times nor files|time needs times|protocol\.cut: |given needs source\.test"
+    r"have neither times nor files|time needs times|protocol\.cut: |given needs source\.test|"
+    r"source\.(test|validation)"
 )
 
 
