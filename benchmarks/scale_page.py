@@ -15,10 +15,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 import folder_at_scale
-import matplotlib
 import numpy as np
 import pandas as pd
 import pattern_growth
+from matplotlib.ticker import NullFormatter
 from pattern_growth import BASE, SERIES
 
 from lindrop.models.memory import (
@@ -30,9 +30,7 @@ from lindrop.models.memory import (
     pattern_columns,
     pattern_joined,
 )
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from lindrop.output.figures import panels
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = ROOT / "docs" / "scale.png"
@@ -165,39 +163,39 @@ def shown(name: str) -> str:
 
 
 def draw() -> None:
-    """Draw the growth of the cost, and accuracy against time by the cap on heavy users."""
+    """Draw the growth of the cost by each number, by items up to millions, and accuracy by the cap."""
     found = growth()
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    figure, (grown, millions, capped) = panels(3)
     for series in ("items", "per user", "neighbours"):
         own = found[found["series"] == series].sort_values(series)
         label = f"{series} (slope {exponent(own, series, 'seconds'):.2f})"
-        axes[0].loglog(own[series] / BASE[series], own["seconds"], "o-", label=label)
-    own = found[found["series"] == "user cap"].sort_values("user cap")
-    for part in PARTS[:2]:
-        axes[0].loglog(own["user cap"] / BASE["user cap"], own[part], ".:", label=f"cap: {part}")
-    axes[0].set(xlabel="times the base", ylabel="processor seconds", title="What takes longer")
-    axes[0].legend(fontsize=7)
+        grown.loglog(own[series] / BASE[series], own["seconds"], ".-", label=label)
+    grown.set(xlabel="times the base", title="One number grows")
+    grown.set_xticks([0.25, 1, 4], ["¼", "1", "4"])
     items = found[found["series"] == "items"].sort_values("items")
-    axes[1].loglog(items["items"], items["seconds"], "o-", label="50 neighbours, in memory")
+    millions.loglog(items["items"], items["seconds"], ".-", label="50 neighbours, in memory")
     folders = measured_fits().sort_values("items")
-    label = f"100 neighbours, from a folder (slope {exponent(folders, 'items', 'seconds'):.2f})"
-    axes[1].loglog(folders["items"], folders["seconds"], "s-", label=label)
-    axes[1].set(xlabel="items", ylabel="processor seconds", title="Items, up to millions")
-    axes[1].legend(fontsize=7)
-    for series in sorted({each for each in found["series"] if each.startswith("cap:")}):
+    label = f"100, from a folder (slope {exponent(folders, 'items', 'seconds'):.2f})"
+    millions.loglog(folders["items"], folders["seconds"], "s-", markersize=4, label=label)
+    millions.set(xlabel="items", title="Items, up to millions")
+    for axes, room in ((grown, 30), (millions, 50)):
+        axes.set_ylabel("processor seconds")
+        axes.set_ylim(top=room * axes.get_ylim()[1])  # for the legend
+    sets = sorted({each for each in found["series"] if each.startswith("cap:")})
+    for place, series in enumerate(sets):
         own = found[found["series"] == series].sort_values("user cap")
-        change = 100 * (own["ndcg@100"] / own["ndcg@100"].iloc[-1] - 1)
-        axes[2].plot(own["seconds"], change, "o-", label=series.removeprefix("cap:"))
-        for cap, *place in zip(own["user cap"], own["seconds"], change, strict=True):
-            axes[2].annotate(f"{cap:.0f}", place, fontsize=6)
-    axes[2].set(
-        xscale="log",
-        xlabel="processor seconds",
-        ylabel="nDCG@100 against no cap, %",
-        title="user_cap: accuracy and time",
-    )
-    axes[2].legend(fontsize=7)
-    figure.savefig(FIGURE, dpi=110, metadata={"Software": None})
+        whole = own["ndcg@100"].iloc[-1]
+        aside = own["user cap"] * 1.06 ** (place - 1)  # so that the bars do not hide each other
+        change, error = 100 * (own["ndcg@100"] / whole - 1), 100 * own["stderr"] / whole
+        name = series.removeprefix("cap:")
+        capped.errorbar(aside, change, error, fmt=".-", linewidth=1, capsize=2, label=name)
+    capped.axhline(0, color="black", linewidth=0.75, linestyle=":")
+    capped.set(xscale="log", xlabel="user_cap", ylabel="nDCG@100 against no cap, %")
+    capped.set_title("Accuracy by the cap")
+    for axes in (grown, millions, capped):
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.legend()
+    figure.savefig(FIGURE, metadata={"Software": None})
 
 
 def main() -> None:
