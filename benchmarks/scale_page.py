@@ -163,7 +163,7 @@ def shown(name: str) -> str:
 
 
 def draw() -> None:
-    """Draw the growth of the cost by each number, by items up to millions, and accuracy by the cap."""
+    """Draw growth of the cost by each number, up to millions of items, and accuracy by the cap."""
     found = growth()
     figure, (grown, millions, capped) = panels(3)
     for series in ("items", "per user", "neighbours"):

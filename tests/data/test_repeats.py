@@ -199,8 +199,8 @@ def test_an_evaluation_of_masked_pairs_warns_once(caplog):
         evaluate(Popular(), kept.matrix("test/fold_in"), kept.matrix("test/held_out"))
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "held-out pairs are also in the fold-in, where they are masked" in caplog.text
-    caplog.clear()
     once = split(read(log_of_plays(1), False), Protocol(12, repeats="sum"))
+    caplog.clear()
     evaluate(Popular(), once.matrix("test/fold_in"), once.matrix("test/held_out"))
     assert not caplog.records
 

@@ -54,7 +54,7 @@ def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project
     assert curves["curve"].value_counts().tolist() == [2, 2, 2]
     for job, claims in {
         "emphasis": {"emphasis"},
-        "fig1_as_published": {f"{claim}_as_published" for claim in CLAIMS},
+        "fig1_as_published": {*CLAIMS.values()},
     }.items():
         checks = read_checks(project.path(f"results/experiments/steck2020/{job}.json"))
         assert {check.claim for check in checks} == claims

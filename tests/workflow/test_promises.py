@@ -46,7 +46,8 @@ def two(tmp_path_factory):
 def test_the_error_is_among_the_last_ten_lines_and_a_rerun_keeps_finished_results(two):
     says(
         "README.md",
-        "the data file is checked when its first job runs.",
+        "so does a column that a file lacks. "
+        "The rows of a file are checked when its first job runs.",
         "Where lindrop refuses something, the run says so in a line `lindrop: error: …`, which "
         "stands among its last ten lines, above Snakemake's closing lines.",
         "Correct the cause and run the same command again: finished results stay.",

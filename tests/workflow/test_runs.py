@@ -129,7 +129,7 @@ def test_the_page_of_comparison_has_the_tables_and_no_claims(finished):
     assert figures_on(page) == {"dataset_long_tails", "compare_costs"}
     for part in ("compare-mine", "compare_groups", "datasets"):
         assert f'id="{part}"' in page
-    assert "steck2020_table1" not in page, "the data are not the paper's"
+    assert 'id="steck2020_table1"' not in page, "the data are not the paper's"
     assert "is best: nDCG@100 0." in page
     assert page.index('id="compare-mine"') < page.index('id="figures"') < page.index('id="tables"')
 

@@ -1,6 +1,5 @@
 """The table and figures of Steck 2020: their arithmetic, and where a paper's number may stand."""
 
-from dataclasses import asdict
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -13,7 +12,7 @@ import yaml
 from lindrop.base.errors import UserError
 from lindrop.base.stopwatch import Cost
 from lindrop.data.provenance import comparable
-from lindrop.data.split import LeaveLast, Protocol, split
+from lindrop.data.split import LeaveLast, Protocol, settings_of, split
 from lindrop.linalg.gram import gram_matrix
 from lindrop.models import tuning
 from lindrop.models.base import Fit, FullRank, LowRank, Training
@@ -217,7 +216,7 @@ def test_a_deep_baseline_is_in_the_table_where_it_was_fitted(results, tmp_path):
 def test_a_synthetic_source_is_never_the_papers():
     datasets = yaml.safe_load((PAPER_VALUES / "steck2020_datasets.yaml").read_text())
     protocol = Protocol(**datasets["Netflix"]["protocol"])
-    assert asdict(protocol) == datasets["Netflix"]["protocol"]
+    assert settings_of(protocol) == datasets["Netflix"]["protocol"]
     assert comparable((None, protocol, {"verified_by": "md5"}), datasets["Netflix"])
     assert not comparable((None, protocol, {"format": "synthetic"}), datasets["Netflix"])
 
