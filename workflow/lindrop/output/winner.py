@@ -95,12 +95,12 @@ def told_apart(line: Row) -> bool:
 def gain(line: Row) -> str:
     """How much better the best model is, with the interval and the corrected p-value."""
     between = f"{signed(-line['high'])} to {signed(-line['low'])}"
-    return f"{-line['difference']:.4f} (95 % interval {between}, {p_text(line['holm'])})"
+    return f"{signed(-line['difference'])} (95 % interval {between}, {p_text(line['holm'])})"
 
 
 def signed(value: float) -> str:
-    """A number of four decimals with a proper minus sign."""
-    return f"{value:.4f}".replace("-", "−")
+    """A number of four decimals with a proper minus sign, and a zero without one."""
+    return f"{value:z.4f}".replace("-", "−")
 
 
 def p_text(p_value: float) -> str:
