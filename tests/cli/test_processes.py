@@ -76,7 +76,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(folder):
         pass
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=300)[1]
     assert process.returncode == 130
     assert said.splitlines()[-1] == "lindrop: interrupted"
     assert "Traceback" not in said

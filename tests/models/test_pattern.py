@@ -109,7 +109,7 @@ def reference(x, k, penalty):
 @pytest.mark.parametrize("kind", ["dense", "rare"])
 @pytest.mark.parametrize("k", [1, 5, 30, 60])
 def test_neighbours_are_those_of_the_largest_scores(kind, k):
-    """Of equal scores, the lower item; popular items that share no user with j count as well."""
+    """The lower of two equal scores is chosen; popular items that share no user with j count."""
     solver, found = solved(X[kind], k)
     expected = list(reference(X[kind], k, solver.penalty))
     for j, (row, length) in enumerate(zip(found.neighbours, found.lengths, strict=True)):

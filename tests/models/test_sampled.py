@@ -148,7 +148,7 @@ def test_the_expected_objective_is_that_of_row_3(x):
 
 
 def test_the_preconditioner_is_close_to_the_inverse(x):
-    """With all directions it is the inverse; with a few, no direction is stretched much."""
+    """A preconditioner of all directions is the inverse; one of a few stretches none much."""
     gram = (x.T @ x).toarray().astype(float)
     weights = dropout_penalty(gram.diagonal(), 0.5, 5.0)
     y = np.random.default_rng(1).normal(size=(30, 2)).astype(np.float32)

@@ -259,7 +259,7 @@ def test_more_recommendations_than_items_take_no_more_memory():
 
 
 def test_users_whose_ids_are_kept_as_numbers_get_the_same(tmp_path):
-    """Of more than a million users, whole numbers are kept as such."""
+    """Ids of more than a million users stay whole numbers where they are whole numbers."""
     x = read_histories(HISTORIES, EASE.items).x
     numbers = np.arange(100, 100 + x.shape[0])
     tables = []

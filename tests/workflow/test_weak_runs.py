@@ -138,7 +138,7 @@ models: {cdae: {latent: 4, epochs: 2}}
 
 
 def test_a_deep_model_is_judged_by_the_popularity_that_other_models_are_judged_by(project):
-    """It is fitted to less than the training part, of which the popularity of an item is meant."""
+    """Popularity is that of the training part, of which a deep model is fitted to less."""
     pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
     rows = [(f"u{u}", item, when) for u, own in lists() for when, item in enumerate(own)]
     text = "".join(f"{u},{item},1970-01-{1 + when % 6:02}\n" for u, item, when in rows)
