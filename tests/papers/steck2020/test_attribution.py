@@ -17,8 +17,6 @@ from lindrop.papers.steck2020.attribution import (
     EXACT,
     PUBLISHED,
     SAME,
-    Held,
-    Study,
     column,
 )
 from lindrop.papers.steck2020.figures import attribution as figure
@@ -30,20 +28,6 @@ from support.models import tasteful
 from support.repository import REPOSITORY
 
 PRINTED = str(REPOSITORY / "config" / "paper_values" / "steck2020_table1.yaml")
-
-
-def held(users, seed):
-    x = tasteful(users, 40, seed)
-    given = x.copy()
-    given.data *= np.random.default_rng(seed).random(x.nnz) < 0.7
-    given.eliminate_zeros()
-    return Held(given, (x - given).tocsr())
-
-
-@pytest.fixture(scope="module")
-def study():
-    users = np.array([f"u{number}" for number in range(60)])
-    return Study(Data(tasteful(300, 40), 4), held(60, 1), held(60, 2), users)
 
 
 @pytest.fixture(scope="module")

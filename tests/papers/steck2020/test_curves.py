@@ -8,25 +8,9 @@ import pytest
 from lindrop.base.errors import UserError
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.papers.steck2020 import curves
-from lindrop.papers.steck2020.attribution import Held, Study
 from lindrop.papers.steck2020.figures import fig1_as_published as figure
 from lindrop.papers.steck2020.procedures import Data, Point
 from lindrop.store.csv_files import write_csv
-from support.models import tasteful
-
-
-def held(users, seed):
-    x = tasteful(users, 40, seed)
-    given = x.copy()
-    given.data *= np.random.default_rng(seed).random(x.nnz) < 0.7
-    given.eliminate_zeros()
-    return Held(given, (x - given).tocsr())
-
-
-@pytest.fixture(scope="module")
-def study():
-    users = np.array([f"u{number}" for number in range(60)])
-    return Study(Data(tasteful(300, 40), 4), held(60, 1), held(60, 2), users)
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,10 @@ from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.models.base import Training, dropout_penalty
 from lindrop.models.full_rank import fit_edlae, fit_emphasised
 from lindrop.papers.steck2020 import partial_emphasis as emphases
-from lindrop.papers.steck2020.attribution import Held, Study
 from lindrop.papers.steck2020.figures import emphasis as figure
 from lindrop.papers.steck2020.partial_emphasis import BESIDE, INSIDE, KINDS, Emphases, column
 from lindrop.papers.steck2020.problems import Masked, enumerable
-from lindrop.papers.steck2020.procedures import Data
 from lindrop.store.csv_files import write_csv
-from support.models import tasteful
 
 X = enumerable(np.random.default_rng(3))
 
@@ -28,20 +25,6 @@ X = enumerable(np.random.default_rng(3))
 def test_the_normal_equations_are_those_of_the_loss_over_all_masks(p, b, ridge):
     found = emphases.normal_equations(X.T @ X, p, (1.0, b), ridge * (1 - p) ** 2)
     np.testing.assert_allclose((1 - p) * found, Masked(X, p).minimiser(1.0, b, ridge), atol=1e-13)
-
-
-def held(users, seed):
-    x = tasteful(users, 40, seed)
-    given = x.copy()
-    given.data *= np.random.default_rng(seed).random(x.nnz) < 0.7
-    given.eliminate_zeros()
-    return Held(given, (x - given).tocsr())
-
-
-@pytest.fixture(scope="module")
-def study():
-    users = np.array([f"u{number}" for number in range(60)])
-    return Study(Data(tasteful(300, 40), 4), held(60, 1), held(60, 2), users)
 
 
 @pytest.fixture(scope="module")
