@@ -2,13 +2,15 @@
 
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 
+import numba
 import numpy as np
 import pytest
 
-from lindrop.base.compiling import Loop, compiled_by
+from lindrop.base.compiling import compiled_by
 from support.repository import REPOSITORY
 
 OTHER = """
@@ -42,18 +44,37 @@ def loops():
 
 def test_a_loop_and_those_that_it_calls_are_compiled_at_the_first_call(loops):
     total = loops.total
-    assert isinstance(loops.scale, Loop)
     assert total.__doc__ == "Sum of an array."
     assert total(np.arange(100.0)) == 4950
-    assert not isinstance(loops.scale, Loop)
-    assert total(np.arange(10.0)) == 45  # by the name under which it was imported before
-    assert total.dispatcher().nopython_signatures
+    assert total(np.arange(10.0)) == 45
+    assert loops.scale() == 1  # called by Python itself
+    assert total._made.nopython_signatures
 
 
 def test_threads_that_call_first_wait_for_the_compiler(loops):
     with ThreadPoolExecutor(8) as pool:
         found = [*pool.map(lambda n: loops.total(np.arange(float(n))), range(100, 140))]
     assert found == [n * (n - 1) / 2 for n in range(100, 140)]
+
+
+def test_a_thread_that_calls_while_another_makes_the_loops_waits_for_all_of_them(
+    loops, monkeypatch
+):
+    """Whatever has been made when the others look, none compiles with half of the loops."""
+    made, found = numba.njit, []
+    with ThreadPoolExecutor(9) as pool:
+
+        def njit(**options):
+            found.append(pool.submit(loops.total, np.arange(5.0)))
+            found.append(pool.submit(loops.halved, np.arange(5.0)))
+            time.sleep(0.05)  # they begin now
+            return made(**options)
+
+        monkeypatch.setattr(numba, "njit", njit)
+        assert loops.total(np.arange(5.0)) == 10
+    assert len(found) == 6  # three loops were made
+    for result, each in zip(found, [10, np.arange(5.0) / 2] * 3, strict=True):
+        np.testing.assert_array_equal(result.result(), each)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ call.
 
 from collections.abc import Callable
 from functools import update_wrapper
-from threading import RLock
+from threading import Lock
+from types import FunctionType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_compiling = RLock()
+_compiling = Lock()
 
 
 def compiled_by(**options: Any) -> Callable[[F], F]:
@@ -26,24 +27,28 @@ class Loop:
         update_wrapper(self, function)
         self._function, self._options = function, options
         self._made: Any = None
-        self._ready: Any = None  # `_made`, once the loops that it may call are compilable, too
+        self._ready: Any = None  # `_made`, once all loops that it may call are made, too
 
     def __call__(self, *arguments: Any) -> Any:
-        return (self._ready or self.dispatcher())(*arguments)
+        if self._ready is None:
+            with _compiling:  # other threads see a loop only when all that it may call is made
+                self._ready = self._dispatcher()
+        return self._ready(*arguments)
 
-    def dispatcher(self) -> Any:
-        """Numba's function, made once; in its module it and its like replace what calls them.
+    def _dispatcher(self) -> Any:
+        """Numba's function, made once, of a copy of this one that sees Numba's functions.
 
-        Numba looks up the names of a function when it compiles it, and must find its own functions.
+        Numba looks up the names of a function when it compiles it, and must find its own functions
+        there. In the module, the names stay: what Python calls are always loops.
         """
-        with _compiling:
-            if self._made is None:
-                from numba import njit
+        if self._made is None:
+            from numba import njit
 
-                self._made = njit(**self._options)(self._function)
-                names = self._function.__globals__
-                for name, value in [*names.items()]:
-                    if isinstance(value, Loop):
-                        names[name] = value.dispatcher()
-                self._ready = self._made
-            return self._made
+            own = self._function
+            names = dict(own.__globals__)
+            copy = FunctionType(own.__code__, names, own.__name__, own.__defaults__)
+            self._made = njit(**self._options)(update_wrapper(copy, own))
+            for name, value in [*names.items()]:
+                if isinstance(value, Loop):
+                    names[name] = value._dispatcher()
+        return self._made
