@@ -1,5 +1,6 @@
 """Loops are compiled when they are first called, together with the loops that they call."""
 
+import os
 import subprocess
 import sys
 import time
@@ -75,6 +76,36 @@ def test_a_thread_that_calls_while_another_makes_the_loops_waits_for_all_of_them
     assert len(found) == 6  # three loops were made
     for result, each in zip(found, [10, np.arange(5.0) / 2] * 3, strict=True):
         np.testing.assert_array_equal(result.result(), each)
+
+
+def test_a_cached_loop_is_compiled_anew_when_another_file_that_it_uses_changes(tmp_path):
+    """Numba alone would look at the file of the loop itself."""
+    header = "from lindrop.base.compiling import compiled_by\ncompiled = compiled_by(cache=True)\n"
+    double = f"{header}\n@compiled\ndef scaled(x):\n    return 2 * x\n"
+    limit = "LIMIT = 100.0\n"
+    (tmp_path / "scale.py").write_text(double)
+    (tmp_path / "limits.py").write_text(limit)
+    (tmp_path / "total.py").write_text(
+        f"{header}from scale import scaled\nfrom limits import LIMIT\n\n"
+        "@compiled\ndef total(x):\n    return min(scaled(x) + 1, LIMIT)\n"
+    )
+
+    def run():
+        code = "from total import total as t; print(t(7.0), sum(t._made.stats.cache_hits.values()))"
+        path = f"{tmp_path}:{REPOSITORY / 'workflow'}"
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode().split()
+
+    assert run() == ["15.0", "0"]
+    assert run() == ["15.0", "1"]
+    (tmp_path / "scale.py").write_text(double.replace("2 * x", "-3 * x"))
+    assert run() == ["-20.0", "0"]
+    (tmp_path / "limits.py").write_text("LIMIT = -100.0\n")
+    assert run() == ["-100.0", "0"]
+    assert run() == ["-100.0", "1"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,10 @@ BIN = REPOSITORY / ".venv" / "bin"
 
 
 def copy_project(target):
-    """What a clone would hold, uncommitted changes included."""
+    """What a clone would hold, uncommitted changes included, with the compiled code of workflow/.
+
+    Files keep their times, by which Python and Numba see that what they compiled is still right.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=REPOSITORY,
@@ -20,5 +23,11 @@ def copy_project(target):
     for name in filter(None, listed.stdout.split("\0")):
         if (REPOSITORY / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(REPOSITORY / name, target / name)
+            shutil.copy2(REPOSITORY / name, target / name)
+    for compiled in (REPOSITORY / "workflow").rglob("__pycache__/*"):
+        # others have names of files that a test beside this one is writing
+        if compiled.suffix in {".pyc", ".nbi", ".nbc"}:
+            folder = target / compiled.parent.relative_to(REPOSITORY)
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(compiled, folder)
     return target

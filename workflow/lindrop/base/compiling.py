@@ -6,8 +6,9 @@ call.
 
 from collections.abc import Callable
 from functools import update_wrapper
+from pathlib import Path
 from threading import Lock
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,9 +47,30 @@ class Loop:
 
             own = self._function
             names = dict(own.__globals__)
-            copy = FunctionType(own.__code__, names, own.__name__, own.__defaults__)
+            # Numba takes what was compiled before from its cache unless the function's own file
+            # has changed, or a variable of an enclosing function: this one says what else it uses.
+            code = own.__code__.replace(co_freevars=("used",))
+            used = (CellType(self._used()),)
+            copy = FunctionType(code, names, own.__name__, own.__defaults__, used)
             self._made = njit(**self._options)(update_wrapper(copy, own))
             for name, value in [*names.items()]:
                 if isinstance(value, Loop):
                     names[name] = value._dispatcher()
         return self._made
+
+    def _used(self) -> list[tuple[str, str]]:
+        """The modules' constants and the files of all loops that this one may call, as text."""
+        found: dict[str, str] = {}
+        modules = [self._function.__globals__]
+        for names in modules:  # grows
+            for name, value in names.items():
+                if isinstance(value, Loop):
+                    other = value._function.__globals__
+                    if not any(other is known for known in modules):
+                        modules.append(other)
+                elif isinstance(value, bool | int | float | str) and not name.startswith("__"):
+                    found[f"{names['__name__']}.{name}"] = repr(value)
+            file = Path(names.get("__file__", ""))
+            if file.is_file():
+                found[names["__name__"]] = f"{file.stat().st_mtime_ns} {file.stat().st_size}"
+        return sorted(found.items())
