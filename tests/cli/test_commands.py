@@ -216,6 +216,17 @@ MISTAKES = {
     "a grid's option": (1, ["tune", "my.csv", "--grid", "ease.l=3"], "--models.ease.l"),
     "no parameter": (1, ["fit", "my.csv", "ease"], "the parameter lambda is missing"),
     "a wrong parameter": (2, ["fit", "my.csv", "ease", "100"], "PARAMETER=VALUE, as in lambda"),
+    "no metric at all": (1, ["tune", "my.csv", "--metrics", ""], "--metrics: [] is not allowed"),
+    "a grid of a model that is not compared": (
+        *(1, ["tune", "my.csv", "--models", "popularity", "--grid", "ease.lambda=3"]),
+        "--grid ease.…: ease is not among the --models",
+    ),
+    "a parameter twice": (2, ["fit", "my.csv", "ease", "lambda=1", "lambda=2"], "given twice"),
+    "filters that leave nothing": (
+        *(1, ["fit", "my.csv", "ease", "lambda=1", "--min-item-users", "99999"]),
+        "the protocol leaves no interaction",
+    ),
+    "a test file for no split of it": (1, ["split", "my.csv", "--test", "my.csv"], "--split given"),
     "its own input": (1, ["split", "my.csv", "-o", "my.csv"], "this file is read"),
     "times that are not there": (1, ["split", "my.csv", "--split", "time"], "--time COLUMN"),
 }
@@ -233,6 +244,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(folder, refused, mistake):
 def test_mistakes_about_a_model(folder, said, refused):
     said("fit", "my.csv", "popularity", "-o", "m.h5")
     assert "does not know the item 'px'" in refused(1, "similar", "m.h5", "px")
+    assert "m.h5: a file that lindrop made" in refused(1, "recommend", "m.h5", "m.h5")
     assert "has no user 'x'" in refused(1, "explain", "m.h5", "my.csv", "x")
     assert "no sum over the items" in refused(1, "explain", "m.h5", "my.csv", "7")
     assert "ends in .parquet" in refused(2, "recommend", "m.h5", "my.csv", "-o", "r.xlsx")

@@ -48,6 +48,9 @@ def test_archives_and_folders_are_known_by_their_names(tmp_path):
     (folder / "part-1.tsv").write_text(LINES["tsv"])
     assert format_of(folder) == "tsv"
     pd.DataFrame({"user": [1], "item": [2]}).to_parquet(folder / "part-2.parquet")
+    with pytest.raises(UserError, match=r"part-2\.parquet and part-1\.tsv, which are of two"):
+        format_of(folder)  # one of them would be passed over
+    (folder / "part-1.tsv").rename(folder / "_part-1.tsv")
     assert format_of(folder) == "parquet"
     assert format_of(folder / "part-2.parquet") == "parquet"
 

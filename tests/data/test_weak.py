@@ -314,6 +314,7 @@ def test_lines_of_items_may_be_gzipped_and_bad_ones_are_told(tmp_path):
         ("0 1\x0b2\n", "control character"),
         ("0 1 2\n\ufeff1 3\n", "line 2: a byte order mark"),
         ("user items\n0 1 2\n1 3\n", "line 1: not of numbers"),
+        ("user_id item_id\na b\n", "line 1: a header line"),
         ("0, 1, 2\n1, 3\n", "line 1: ids must be separated by blanks alone"),
         ("0 1\n1: 3\n", "line 2: ids must be separated by blanks alone"),
         ("version https://git-lfs.github.com/spec/v1\nsize 5\n", "a note of Git LFS"),

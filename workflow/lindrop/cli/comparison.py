@@ -66,15 +66,18 @@ class Comparison:
         """The comparison that the options ask for."""
         config = {key: options[key] for key in KEYS if options[key] is not None}
         config.setdefault("tuning", "search")
-        if "metrics" in config and "criterion" not in config:
+        if config.get("metrics") and "criterion" not in config:
             config["criterion"] = config["metrics"][0]
         if models is not None:
             config["compare"] = {"models": listed(models)}
         config["models"] = _grids(grid)
         settings = settings_of(config, {"heldout_users": 1})
+        compared = settings["compare"]["models"]
+        if other := [name for name in config["models"] if compared and name not in compared]:
+            raise UserError(f"--grid {other[0]}.…: {other[0]} is not among the --models")
         given = [key for key in ("rank", "tuning") if options[key] is not None]
         fixed = (*given, *config["models"])
-        return cls(settings, settings["compare"]["models"], fixed, options["budget"])
+        return cls(settings, compared, fixed, options["budget"])
 
     @property
     def tuning(self) -> str:

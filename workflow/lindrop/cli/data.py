@@ -48,6 +48,8 @@ class Source:
     @classmethod
     def of(cls, path: Path, options: Mapping[str, Any], earlier: Mapping[str, Any]) -> "Source":
         """The source that the options name, completed as in `earlier`, then by usual names."""
+        if is_stored(path):
+            raise UserError(f"{path}: a file that lindrop made of interactions; name the original")
         form = options.get("format") or format_of(path)
         named = {role: options.get(role) for role in READING}
         if form not in TABLES:
@@ -109,9 +111,12 @@ class Loaded:
     protocol: AnyProtocol
     source: Mapping[str, Any]
 
-    def everything(self) -> tuple[Ids, Ids, sp.csr_array]:
-        """Ids of the users and of the items that the filters keep, and all their interactions."""
-        return all_kept(self.interactions, self.protocol)
+    def everything(self, tell: bool = False) -> tuple[Ids, Ids, sp.csr_array]:
+        """Ids of the users and of the items that the filters keep, and all their interactions.
+
+        With `tell`, rows that repeat a pair are told.
+        """
+        return all_kept(self.interactions, self.protocol, tell)
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,9 @@ def divided(path: Path, options: Mapping[str, Any], talk: Talk) -> Divided:
 def load(path: Path, options: Mapping[str, Any], talk: Talk) -> Loaded:
     """The interactions of DATA with the options of its protocol."""
     protocol = given(options, "protocol_")
+    for part in OTHER_FILES:
+        if options.get(part) is not None and protocol.get("split") != "given":
+            raise UserError(f"--{part}: a file of {part} interactions needs --split given")
     source = Source.of(path, options, {})
     talk.say(source.said())
     one = {"heldout_users": 1} if protocol.get("split", "users") == "users" else {}
@@ -200,14 +208,18 @@ def _read(source: Source, options: Mapping[str, Any], protocol: Mapping[str, Any
     return joined(files)
 
 
+def say_density(x: sp.csr_array, talk: Talk) -> None:
+    """Say which share of all pairs of a user and an item are interactions."""
+    (users, items), pairs = x.shape, x.nnz
+    talk.say(
+        f"training: {pairs:,} of {users:,} × {items:,} pairs of user and item, "
+        f"{100 * pairs / (users * items):.3g} %"
+    )
+
+
 def _say_counts(data: Interactions, talk: Talk) -> None:
     """Say how much was read."""
-    users, items = data.raw.users, data.raw.items
-    share = 100 * data.raw.rows / max(users * items, 1)
-    talk.say(
-        f"{data.raw.rows:,} interactions: {users:,} users, {items:,} items, "
-        f"{share:.2g} % of all pairs"
-    )
+    talk.say(f"{data.raw.rows:,} rows: {data.raw.users:,} users, {data.raw.items:,} items")
     if data.min_rating is not None:
         talk.say(f"{len(data):,} of them are rated above {data.min_rating:g}")
 
@@ -227,6 +239,7 @@ def _say_split(parts: Split, talk: Talk) -> None:
         )
     else:
         talk.say(f"split: {parts.n_train_users:,} users train, {tested:,} of them are tested")
+    say_density(parts.matrix("train"), talk)
 
 
 def saved_model(path: Path) -> SavedModel:

@@ -40,7 +40,7 @@ def command(
     talk: Talk, model: Path, split: Path, metrics: list[str] | None, form: str | None
 ) -> None:
     config: dict[str, Any] = {} if metrics is None else {"metrics": metrics}
-    if metrics is not None:
+    if metrics:
         config["criterion"] = metrics[0]
     names = settings_of(config, {"heldout_users": 1})["metrics"]
     if not is_stored(split):

@@ -9,7 +9,7 @@ import click
 
 from lindrop.base.errors import UserError
 from lindrop.cli import options as given_by
-from lindrop.cli.data import divided, load, stem, target
+from lindrop.cli.data import divided, load, say_density, stem, target
 from lindrop.cli.options import DATA, Sections, named_values, scalar
 from lindrop.cli.talk import Talk
 from lindrop.models.catalogue import CATALOGUE
@@ -69,7 +69,8 @@ def command(
             items, x, digest = parts.items, parts.matrix("train"), fingerprint(parts)
         else:
             loaded = load(data, options, talk)
-            (_, items, x), digest, source = loaded.everything(), "", loaded.source
+            (_, items, x), digest, source = loaded.everything(tell=True), "", loaded.source
+            say_density(x, talk)
         saved = fitted(model, values, items, x, source, seed or 1, digest)
         write_model(
             file, model, saved.fit, items, saved.parameters, digest, saved.shares, saved.source

@@ -85,11 +85,13 @@ def listed(text: str) -> list[Any]:
 
 def named_values(texts: Iterable[str], form: str) -> dict[str, str]:
     """Names and values of texts such as lambda=100; click.UsageError for another form."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
             raise click.UsageError(f"{text!r} is not of the form {form}")
+        if name in pairs:
+            raise click.UsageError(f"{name} is given twice, as {pairs[name]!r} and as {value!r}")
         pairs[name] = value
     return pairs
 

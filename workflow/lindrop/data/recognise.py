@@ -29,6 +29,7 @@ NAMES = {
     "rating": ("rating", "ratings", "stars", "score"),
     "time": ("time", "timestamp", "date", "datetime", "ts", "unixreviewtime"),
 }
+SEPARATED = r".*\.(csv|tsv)(\.gz)?"
 COMBINED = rb"\d+:\r?"  # a film's line in Kaggle's layout of Netflix
 
 
@@ -38,7 +39,14 @@ def format_of(path: Path) -> str:
         raise UserError(f"{path}: no such file or folder")
     if path.is_dir():
         names = [file.name for file in sorted(path.rglob("*")) if file.is_file()]
-        if any(name.endswith(".parquet") for name in names):
+        parquet = [name for name in names if name.endswith(".parquet")]
+        texts = [name for name in names if re.fullmatch(SEPARATED, name) and name[0] not in "._"]
+        if parquet and texts:
+            raise UserError(
+                f"{path}: holds {parquet[0]} and {texts[0]}, which are of two formats: name the "
+                "format, then files of others are not read, or put them into a folder each"
+            )
+        if parquet:
             return "parquet"
         if any(is_wanted(name, netflix.FILES) for name in names):
             return "netflix"

@@ -23,6 +23,7 @@ from lindrop.data.repeats import (
     REPEATS,
     SUM,
     counted_rows,
+    first_of_pairs,
     settled,
     tell_masked,
     tell_repeats,
@@ -278,11 +279,7 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
     kept = _filter(interactions, protocol, units)
     present = np.flatnonzero(kept.rows)
     if not len(present):
-        raise UserError(
-            "the protocol leaves no interaction: lower min_rating, min_item_users or "
-            f"min_user_interactions (read {interactions.raw.rows:,} rows, "
-            f"{len(interactions):,} above the rating threshold)"
-        )
+        raise _nothing_left(interactions)
     n_users, held = len(present), protocol.heldout_users
     if 2 * held >= n_users:
         remedy = at_most_a_tenth(n_users) if n_users > 2 else "at least 3 are needed"
@@ -360,12 +357,21 @@ class Kept:
     users_dropped: int
 
 
-def all_kept(interactions: Interactions, protocol: AnyProtocol) -> tuple[Ids, Ids, sp.csr_array]:
+def all_kept(
+    interactions: Interactions, protocol: AnyProtocol, tell: bool = False
+) -> tuple[Ids, Ids, sp.csr_array]:
     """Raw ids of the users and of the items that the filters keep, and all of their interactions.
 
-    The matrix is that of `Split.matrix`, without a part for validation or testing.
+    The matrix is that of `Split.matrix`, without a part for validation or testing. With `tell`,
+    rows that repeat a pair are told, as `split` does.
     """
     data, kept = _kept_of(interactions, protocol)
+    if not kept.rows.any():
+        raise _nothing_left(interactions)
+    if tell:
+        read = len(interactions)
+        repeated = read - len(data) or int(np.sum(~first_of_pairs(data)))
+        tell_repeats(protocol.repeats, repeated, read)
     users, of_user = np.flatnonzero(kept.rows), np.full(len(kept.rows), -1, np.int32)
     of_user[users] = np.arange(len(users), dtype=np.int32)
     rows = kept.items[data.item] & (of_user[data.user] >= 0)
@@ -379,6 +385,14 @@ def all_kept(interactions: Interactions, protocol: AnyProtocol) -> tuple[Ids, Id
 def users_left(interactions: Interactions, protocol: AnyProtocol) -> int:
     """Number of users whom the filters keep."""
     return int(np.count_nonzero(_kept_of(interactions, protocol)[1].rows))
+
+
+def _nothing_left(interactions: Interactions) -> UserError:
+    return UserError(
+        "the protocol leaves no interaction: lower min_rating, min_item_users or "
+        f"min_user_interactions (read {interactions.raw.rows:,} rows, "
+        f"{len(interactions):,} above the rating threshold)"
+    )
 
 
 def _kept_of(interactions: Interactions, protocol: AnyProtocol) -> tuple[Interactions, Kept]:
