@@ -1,7 +1,7 @@
 """Steck 2020 on real data: docs/results.md, its pictures and the numbers behind them.
 
     snakemake --cores 2 steck2020 --configfile config/ml-1m.yaml config/quick.yaml
-    snakemake --cores 2 attribution emphasis --configfile config/ml-1m.yaml
+    snakemake --cores 2 attribution emphasis --configfile config/ml-1m.yaml benchmarks/splits.yaml
     python benchmarks/real_data.py results
 
 The first two commands are runs; the claims on MovieLens 100K are those of `steck2020 --configfile

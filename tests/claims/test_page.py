@@ -4,6 +4,7 @@ import base64
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -13,7 +14,8 @@ from lindrop.claims.media import caption_of, paper_of, pieces
 from lindrop.claims.page import duration
 from lindrop.claims.provenance import costs, provenance
 from lindrop.papers.steck2020.table1_comparison import beside
-from support.page import CHECKS, CLAIMS, PUBLISHED, SAYS, made
+from support.page import CHECKS, CLAIMS, PUBLISHED, SAYS, made, write
+from support.repository import REPOSITORY
 
 
 def test_every_claim_and_erratum_is_on_the_page(html):
@@ -72,6 +74,27 @@ def test_numbers_of_generated_data_are_not_the_papers(path):
     assert "recall@20" not in printed[0].numbers["weight_decay"]
     assert [row for row, *_ in found.models][:3] == ["5", "baseline", "1"]
     assert ("reprinted", "mult_vae", "Mult-VAE") in found.models
+
+
+def test_trainings_as_published_and_optima_stand_beside_the_table(path):
+    trained = REPOSITORY / "benchmarks" / "results" / "attribution.csv"
+    lines = pd.read_csv(trained)
+    lines = lines[(lines["dataset"] == "ml-100k") & (lines["of"] == "5 as published")]
+    expected = lines[lines["quantity"] == "criterion"].iloc[0]
+    table = path.parents[1] / "tables" / "steck2020_table1.csv"
+    own = write(path.parents[1] / "own.csv", table.read_text().replace("\ndemo,", "\nml-100k,"))
+    found = beside(own, yaml.safe_load(PUBLISHED.read_text()), set(), trained)
+    ours, published, exact, *_ = found.columns
+    assert ours.kind.startswith("measured here")
+    assert published.kind == "trained by the published procedure, 5 splits"
+    assert exact.kind == "the optimum of the same objective, tuned alike, 5 splits"
+    assert {column.dataset for column in (ours, published, exact)} == {"ml-100k"}
+    assert list(published.numbers) == list(exact.numbers)
+    assert len(published.numbers) == 5
+    number = published.numbers["edlae"]["ndcg@100"]
+    assert (number.mean, number.stderr) == (expected["value"], expected["stderr"])
+    assert published.chosen["edlae"] in expected["points"]
+    assert published.metrics == exact.metrics == ("ndcg@100",)
 
 
 def test_costs_are_added_by_rule(path):

@@ -15,6 +15,10 @@ def test_attribution_runs_on_every_split_and_only_when_it_is_asked_for(project):
     project.write("config/small.yaml", SETTINGS)
     planned = project.ok("snakemake -n --cores 2 steck2020 --configfile config/small.yaml")
     assert not {rule for rule in rules_run(planned) if "attribution" in rule}
+    always = SETTINGS.replace("splits: 2", "splits: 2, as_published: true")
+    project.write("config/always.yaml", always)
+    planned = project.ok("snakemake -n --cores 2 steck2020 --configfile config/always.yaml")
+    assert rules_run(planned).count("steck2020_attribution_split") == 2
     project.ok(RUN)
     figure = pd.read_csv(project.path("results/figures/steck2020_attribution.csv"))
     assert set(figure["dataset"]) == {"small"}

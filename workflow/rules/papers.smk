@@ -43,12 +43,16 @@ for paper, rows in PAPERS.items():
             files = figure_files(identifier, paper_of(paper), **labels)
             if row.checks:
                 files["checks"] = CHECKS.format(paper=paper, job=name)
-            made = PAPER_RESULTS[paper]
+            makers = [PAPER_RESULTS[paper]]
             if row.deep:
-                made = DEEP_RESULTS
+                makers = [DEEP_RESULTS]
             elif row.asked:
-                made = ASKED_RESULTS[name]
-            made.extend(map(str, files.values()))
+                makers = [
+                    ASKED_RESULTS[name],
+                    *(makers if name in EVERY_RUN else []),
+                ]
+            for made in makers:
+                made.extend(map(str, files.values()))
 
             rule:
                 name:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.base.memory import RETRIED, resident_bytes
+from lindrop.papers.steck2020.models import GAUGE_ITEMS
 from lindrop.ranking.grids import rank_of_table
 from lindrop.planning.cost import evaluation_seconds, fit_seconds
 from lindrop.planning.plan import on
@@ -197,9 +198,11 @@ def spectrum_mb(wildcards, input, attempt):
 
 
 def similarity_mb(wildcards, input, attempt):
-    """Megabytes for B of the largest dataset, and for X'X in float64 if it has few items."""
-    largest = max(Path(file).stat().st_size for file in input.full)
-    return attempt * (1500 + 2.5e-6 * largest)
+    """Megabytes for B of the largest dataset, and for the updates in float64 up to GAUGE_ITEMS."""
+    sizes = [Path(file).stat().st_size for file in input.full]
+    of_updates = [size for size in sizes if size <= 4.2 * GAUGE_ITEMS**2]
+    needed = max(2.5 * max(sizes), 10 * max(of_updates, default=0))
+    return attempt * (1500 + 1e-6 * needed)
 
 
 def matrix_mb(wildcards, input):

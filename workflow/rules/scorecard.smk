@@ -38,7 +38,12 @@ for page, papers in PAGES.items():
     shown = {file: title for file, title in REPORTED.items() if on_page(page, file)}
     optional = [
         *DEEP_RESULTS,
-        *(file for files in ASKED_RESULTS.values() for file in files),
+        *(
+            file
+            for name, files in ASKED_RESULTS.items()
+            for file in files
+            if name not in EVERY_RUN
+        ),
     ]
     media = [file for file in shown if file not in map(real, optional)]
     captions = [

@@ -33,7 +33,8 @@ with job(snakemake.log[0]):
     figures = [Figure(*described(file)) for file in params.titles if file.endswith(".png")]
     table1, models = None, ()
     if "steck2020_table1" in files_of:
-        table1 = beside(files_of["steck2020_table1"], read_yaml(files.printed), synthetic)
+        trained = {figure.id: figure.csv for figure in figures}.get("steck2020_attribution")
+        table1 = beside(files_of["steck2020_table1"], read_yaml(files.printed), synthetic, trained)
     if "compare" in files_of:
         table1 = on_papers_data(table1) if table1 else None
         of_models = files_of["compare"], files_of["datasets"]

@@ -22,7 +22,7 @@ from lindrop.papers.steck2020.figures import admm, embeddings, fig1_left
 from lindrop.papers.steck2020.figures.admm import Comparison
 from lindrop.papers.steck2020.figures.fig1_center import (
     BALANCED,
-    DENSE_ITEMS,
+    GAUGE_ITEMS,
     PUBLISHED,
     SIMILAR,
     SOLVER,
@@ -368,7 +368,7 @@ def test_both_gauges_hold_the_same_model(x, model):
     """Also in the solver's own gauge, which is shown where there are many items."""
     constrained = model == "zero_diagonal_l2"
     low = fit(model, Training.of(x, dtype=float), rank=8, ridge=20.0)
-    for items, ours in ((60, PUBLISHED), (DENSE_ITEMS + 1, SOLVER)):
+    for items, ours in ((60, PUBLISHED), (GAUGE_ITEMS + 1, SOLVER)):
         saved = SavedModel(model, low, np.zeros(items), {"rank": 8, "lambda": 20.0}, "")
         shown = gauges(saved, lambda: gram_matrix(x), constrained)
         assert list(shown) == [ours, BALANCED]

@@ -71,7 +71,11 @@ def test_alternation_and_admm_have_the_iterates_of_the_published_equations(data)
         np.testing.assert_allclose(model.encoder @ model.decoder.T, u @ v.T, atol=1e-9)
 
 
-def test_alternation_for_eq_11_has_the_iterates_of_the_published_equations(data):
+@pytest.mark.parametrize("factored", [16_000, 4], ids=["by Cholesky factors", "of many items"])
+def test_alternation_for_eq_11_has_the_iterates_of_the_published_equations(
+    data, factored, monkeypatch
+):
+    monkeypatch.setattr(as_published, "LARGEST_FACTORED", factored)
     large = Data(X, 8)  # rank² above the number of items
     start = np.random.RandomState(7).randn(8, 20).T * 1e-4
     expected = as_published.printed_alternation(large.gram, *POINT[:2], start, zero_diagonal=True)

@@ -22,6 +22,7 @@ class Column:
     measured: bool
     numbers: Mapping[str, Mapping[str, Number]]  # by model and metric
     chosen: Mapping[str, str]  # chosen parameters by model
+    metrics: tuple[str, ...] = ()  # those that it has, if not all of the table's
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ class Study:
                         yield wanted.pop(0), model
                     if not wanted:
                         return
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, Unsolvable):
             logger.info("row %d diverges at %s", row.number, point)
         nothing = np.full((self.data.x.shape[1], 1), np.nan, np.float32)
         for left in wanted:

@@ -20,7 +20,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
 
 from lindrop.base.arrays import Matrix, Vector
@@ -28,7 +27,12 @@ from lindrop.linalg.gram import gram_matrix
 from lindrop.models.adam_as_published import BATCH, Penalties, train
 from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.models.edlae.as_published import START_SCALE, notebook_start
+from lindrop.models.edlae.as_published import (
+    START_SCALE,
+    notebook_start,
+    quick_alternation,
+    ridge_inverse,
+)
 from lindrop.models.edlae.objective import Problem, row_products
 
 OMEGA = 500.0  # of row 5, on the paper's datasets
@@ -170,7 +174,8 @@ class Data:
         else:
             start = np.random.RandomState(seed).randn(self.rank, len(self.gram)).T
             start = np.ascontiguousarray(start) * START_SCALE
-            factors = self._alternation(point, start, row.model == CONSTRAINED.model)
+            zero_diagonal = row.model == CONSTRAINED.model
+            factors = quick_alternation(self.gram, self._penalty(point), start, zero_diagonal)
         return (LowRank(u, v) for u, v in factors)
 
     def exact(self, row: Row, point: Point, **options: float) -> Fit:
@@ -200,43 +205,10 @@ class Data:
     def _penalty(self, point: Point) -> Vector:
         return dropout_penalty(self.diagonal, point.p, point.ridge)
 
-    def _inverse(self, penalty: Vector) -> Matrix:
-        h = self.gram + np.diag(penalty)
-        inverse, failed = sl.lapack.dpotri(sl.cholesky(h.T, overwrite_a=True), overwrite_c=True)
-        assert not failed
-        lower = inverse.T  # its upper triangle is not set
-        whole: Matrix = np.tril(lower) + np.tril(lower, -1).T
-        return whole
-
-    def _alternation(
-        self, point: Point, v: Matrix, zero_diagonal: bool
-    ) -> Iterator[tuple[Matrix, Matrix]]:
-        """Iterates of `printed_alternation`, with products in an order that keeps them small.
-
-        Only the constraint diag(UV') = 0 needs items × items matrices beside X'X and the inverse.
-        """
-        penalty = self._penalty(point)
-        inverse = self._inverse(penalty)
-        while True:
-            dual, shrink = v @ np.linalg.inv(v.T @ v), penalty
-            if zero_diagonal:
-                k = dual @ v.T
-                own = k.diagonal().copy()
-                k *= inverse
-                shrink = sl.solve(k, own, assume_a="pos", overwrite_a=True, check_finite=False)
-            u = dual - inverse @ (shrink[:, None] * dual)
-            gu = self.gram @ u
-            left = np.linalg.inv(u.T @ (gu + penalty[:, None] * u))
-            v = gu @ left
-            if zero_diagonal:
-                of = u @ left
-                v -= of * (row_products(u, v) / row_products(u, of))[:, None]
-            yield u, v
-
     def _admm(self, point: Point, u: Matrix) -> Iterator[tuple[Matrix, Matrix]]:
         """Iterates of `notebook_admm`, with products in an order that forms no such matrix."""
         penalty = self._penalty(point)
-        weight, inverse = penalty + self.omega, self._inverse(penalty)
+        weight, inverse = penalty + self.omega, ridge_inverse(self.gram, penalty)
         gu = self.gram @ u
         beta, gamma = np.zeros((2, len(u)))
         while True:

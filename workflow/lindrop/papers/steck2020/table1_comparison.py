@@ -9,22 +9,34 @@ import pandas as pd
 
 from lindrop.claims.comparison import Column, Comparison, Number
 from lindrop.models.catalogue import CATALOGUE
+from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, column
 from lindrop.papers.steck2020.models import ROWS
-from lindrop.ranking.metrics import title
+from lindrop.papers.steck2020.procedures import ROWS as ROWS_1_TO_5
+from lindrop.ranking.metrics import CRITERION, title
+
+KINDS = {
+    PUBLISHED: "trained by the published procedure",
+    EXACT: "the optimum of the same objective, tuned alike",
+}
 
 
-def beside(table: Path, published: Mapping[str, Any], generated: set[str]) -> Comparison:
+def beside(
+    table: Path, published: Mapping[str, Any], generated: set[str], trained: Path | None = None
+) -> Comparison:
     """Table 1 as measured here and as printed, each dataset in a column of its own.
 
     `table` is the file results/tables/steck2020_table1.csv, `published` the content of
-    config/paper_values/steck2020_table1.yaml, and `generated` names the synthetic datasets.
+    config/paper_values/steck2020_table1.yaml, and `generated` names the synthetic datasets. If the
+    figure `attribution` was made, `trained` is its csv: its trainings as published and its optima
+    follow their dataset in columns of their own.
     """
     frame = pd.read_csv(table, keep_default_na=False, na_values=[""])
     ours = frame[frame["mean"].notna()]
-    columns = [
-        _measured(str(dataset), lines, str(dataset) in generated)
-        for dataset, lines in ours.groupby("dataset", sort=False)
-    ]
+    both = pd.read_csv(trained) if trained else pd.DataFrame(columns=["dataset"])
+    columns = []
+    for dataset, lines in ours.groupby("dataset", sort=False):
+        columns.append(_measured(str(dataset), lines, str(dataset) in generated))
+        columns += _as_published_and_exact(str(dataset), both[both["dataset"] == dataset])
     columns += [_printed(name, entry, published) for name, entry in published["columns"].items()]
     rows = {str(model): str(row) for model, row in zip(ours["model"], ours["row"], strict=True)}
     known = dict.fromkeys(model for column in columns for model in column.numbers)
@@ -62,6 +74,26 @@ def _measured(dataset: str, lines: pd.DataFrame, generated: bool) -> Column:
     other = "generated data" if generated else "other data than the paper's"
     data = "the paper's data" if papers_own else other
     return Column(dataset, f"measured here, {data}", True, numbers, dict(chosen))
+
+
+def _as_published_and_exact(dataset: str, found: pd.DataFrame) -> list[Column]:
+    """Columns of rows 1 to 5 as trained by the published procedures, and as solved exactly."""
+    means = found[found["quantity"] == "criterion"].set_index("of") if len(found) else found
+    columns = []
+    for procedure, words in KINDS.items():
+        of = {row: column(row.number, procedure) for row in ROWS_1_TO_5}
+        if not set(of.values()) <= set(means.index):
+            continue
+        lines = {row.model: means.loc[name] for row, name in of.items()}
+        numbers = {
+            model: {CRITERION: Number(float(line["value"]), float(line["stderr"]))}
+            for model, line in lines.items()
+        }
+        chosen = {model: str(line["points"]).partition(";")[0] for model, line in lines.items()}
+        splits = int(means["splits"].iloc[0])
+        where = "the configured split" if splits == 1 else f"{splits} splits"
+        columns.append(Column(dataset, f"{words}, {where}", True, numbers, chosen, (CRITERION,)))
+    return columns
 
 
 def _printed(name: str, entry: Mapping[str, Any], published: Mapping[str, Any]) -> Column:

@@ -18,17 +18,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lindrop.base.arrays import Matrix
+from lindrop.base.errors import Unsolvable
 from lindrop.claims.checks import Check, at_least, at_most
 from lindrop.models.base import FullRank, LowRank
-from lindrop.models.edlae.as_published import START_SCALE, printed_alternation
+from lindrop.models.edlae.as_published import START_SCALE, quick_alternation
 from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.steck2020.datasets import FIGURE_SET, OTHER_SETS, Dataset
+from lindrop.papers.steck2020.models import GAUGE_ITEMS
 from lindrop.store.gram import read_gram
 from lindrop.store.model import SavedModel, read_model
 
 SIMILAR = 10
 BLOCK_BYTES = 64 << 20  # memory of gathered embeddings, or of columns of B
-DENSE_ITEMS = 3_000  # with more items, the published updates take too long
 PUBLISHED_EPOCHS = {False: 5, True: 10}  # epochs of the notebook, by whether diag(UV') = 0
 BINS = np.linspace(-1.0, 1.0, 81)
 BLUE, RED, *_ = COLOURS
@@ -97,9 +98,9 @@ def gauges(
     """
     model, name = saved.fit.model, SOLVER
     assert isinstance(model, LowRank)
-    if len(saved.items) <= DENSE_ITEMS:
+    if len(saved.items) <= GAUGE_ITEMS:
         ridge, rank = saved.parameters["lambda"], saved.parameters["rank"]
-        with suppress(np.linalg.LinAlgError):
+        with suppress(np.linalg.LinAlgError, Unsolvable):
             model, name = published_end(read_gram(), ridge, rank, zero_diagonal), PUBLISHED
     return {name: model, BALANCED: model.balanced()}
 
@@ -110,7 +111,8 @@ def published_end(gram: Matrix, ridge: float, rank: int, zero_diagonal: bool) ->
     U belongs to the V before its last update.
     """
     start = np.random.RandomState(0).randn(rank, len(gram)).T * START_SCALE
-    updates = printed_alternation(gram.astype(float), 0.0, ridge, start, zero_diagonal)
+    penalty = np.full(len(gram), float(ridge))
+    updates = quick_alternation(gram.astype(float), penalty, start, zero_diagonal)
     epochs = PUBLISHED_EPOCHS[zero_diagonal]
     return LowRank(*next(islice(updates, epochs - 1, None)))
 
