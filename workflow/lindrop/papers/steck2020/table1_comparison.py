@@ -78,13 +78,14 @@ def _measured(dataset: str, lines: pd.DataFrame, generated: bool) -> Column:
 
 def _as_published_and_exact(dataset: str, found: pd.DataFrame) -> list[Column]:
     """Columns of rows 1 to 5 as trained by the published procedures, and as solved exactly."""
-    means = found[found["quantity"] == "criterion"].set_index("of") if len(found) else found
+    if found.empty:
+        return []
+    means = found[found["quantity"] == "criterion"]
+    by_name = {str(line["of"]): line for line in means.to_dict("records")}
     columns = []
     for procedure, words in KINDS.items():
         of = {row: column(row.number, procedure) for row in ROWS_1_TO_5}
-        if not set(of.values()) <= set(means.index):
-            continue
-        lines = {row.model: means.loc[name] for row, name in of.items()}
+        lines = {row.model: by_name[name] for row, name in of.items()}
         numbers = {
             model: {CRITERION: Number(float(line["value"]), float(line["stderr"]))}
             for model, line in lines.items()
