@@ -198,6 +198,29 @@ def test_given_files(folder, said):
     assert rows(output)["n_users"].iloc[0] > 300
 
 
+def test_recommendations_weigh_repeats_as_the_split_did(folder, said):
+    table = pd.read_csv("my.csv")
+    often = table["product"].isin([f"p{number}" for number in range(5)])
+    pd.concat([table, table[often], table[often]]).to_csv("log.csv", index=False)
+    said("fit", "log.csv", "ease", "lambda=10", "--repeats", "sum", "-o", "m.h5")
+    said("split", "log.csv", "--repeats", "sum", "-o", "s.h5")
+    said("fit", "s.h5", "ease", "lambda=10", "-o", "s.ease.h5")
+    log = pd.read_csv("log.csv")
+    for name in ("m.h5", "s.ease.h5"):
+        model = read_model(name)
+        output, _ = said("recommend", name, "log.csv", "-k", "1", "--as", "csv")
+        found = rows(output).set_index("user")
+        user = found.index[0]
+        had = log[log["customer"] == user]["product"]
+        x = np.array([(had == item).sum() for item in model.items], float)
+        assert x.max() == 3
+        scores = np.where(x > 0, -np.inf, x @ model.fit.model.matrix)
+        assert found["item"].iloc[0] == model.items[scores.argmax()]
+        np.testing.assert_allclose(found["score"].iloc[0], scores.max(), rtol=1e-4)
+        output, _ = said("explain", name, "log.csv", user, found["item"].iloc[0], "--as", "csv")
+        np.testing.assert_allclose(rows(output)["score"], scores.max(), rtol=1e-4)
+
+
 MISTAKES = {
     "a wrong command": (2, ["tun"], "No such command 'tun'"),
     "no data": (2, ["tune"], "Missing argument 'DATA'; see lindrop tune --help"),

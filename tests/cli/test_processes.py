@@ -70,7 +70,9 @@ assert run(arguments) == 0
 
 
 def test_an_interrupt_is_one_line_and_leaves_no_file(folder):
-    command = [LINDROP, "tune", "my.csv", "--models", "slim", "-o", "never.h5"]
+    grid = "slim.l1=" + ",".join(str(number) for number in range(1, 2000))  # takes minutes
+    command = [LINDROP, "tune", "my.csv", "--models", "slim", "--tuning", "grid", "--grid", grid]
+    command += ["-o", "never.h5"]
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     while "split:" not in (process.stderr.readline() or "split:"):
         pass

@@ -1,5 +1,7 @@
 """Recommendations, similar items and reasons are those of the model's scores, for any input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -47,6 +49,27 @@ def test_every_user_gets_the_best_items_in_order():
         assert list(found["rank"]) == [1, 2, 3, 4, 5]
         np.testing.assert_allclose(found["score"], scores, rtol=1e-5)
         assert set(found["by"]) == {"model"}
+
+
+@pytest.mark.parametrize("repeats", ["sum", "keep"])
+def test_what_a_user_has_repeatedly_weighs_more_where_it_did_so_in_training(repeats):
+    """Scores are those of the x that the model was tested with: how often, not whether."""
+    model = replace(EASE, source={"repeats": repeats})
+    had = [3, 7, 7, 7]
+    x = np.bincount(had, minlength=40).astype(float)
+    scores = x @ B.astype(float)
+    best = [j for j in np.argsort(-scores, kind="stable") if j not in had][:5]
+    names = [ITEMS[j] for j in had]
+    table = pd.DataFrame({"user": "anna", "item": names})
+    for given in (table, names, {"anna": names}, sp.csr_array(x[None])):
+        found = lindrop.recommend(model, given, k=5)
+        assert list(found["item"]) == list(ITEMS[best])
+        np.testing.assert_allclose(found["score"], scores[best], rtol=1e-5)
+    assert model.recommend(names, 5) == list(ITEMS[best])
+    assert EASE.recommend(names, 5) == by_hand([3, 7], 5)[0] != list(ITEMS[best])
+    reasons = lindrop.because(model, names, ITEMS[best[0]]).set_index("item")["score"]
+    np.testing.assert_allclose(reasons["film 7 ü"], 3 * B[7, best[0]], rtol=1e-6)
+    np.testing.assert_allclose(reasons.sum(), scores[best[0]], rtol=1e-5)
 
 
 @pytest.mark.parametrize("user", ["new", "odd"])

@@ -9,7 +9,12 @@ from lindrop.models.tuning import ranks_of, refit
 from lindrop.ranking.grids import rank_of_table
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
-from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
+from lindrop.store.split import (
+    read_items,
+    read_split_facts,
+    read_split_matrix,
+    read_split_sha256,
+)
 from lindrop.store.training import read_training
 from lindrop.store.trials import read_choice
 
@@ -67,4 +72,5 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         {"rank": tested.rank, **tested.parameters},
         digest,
         data.shares,
+        {"repeats": read_split_facts(split)[1].repeats},
     )

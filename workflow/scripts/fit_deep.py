@@ -5,7 +5,12 @@ from lindrop.models.base import shares_of_users
 from lindrop.models.tuning import choose, number_of, only_choice, refit
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
-from lindrop.store.split import read_items, read_split_matrix, read_split_sha256
+from lindrop.store.split import (
+    read_items,
+    read_split_facts,
+    read_split_matrix,
+    read_split_sha256,
+)
 from lindrop.store.training import read_deep_training
 from lindrop.store.trials import read_trials
 
@@ -52,6 +57,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         tested.parameters,
         digest,
         data.shares,
+        {"repeats": read_split_facts(split)[1].repeats},
     )
     # also delete the checkpoints of points that are no longer in the grid
     for file in (*Path(params.tuning).glob("*.checkpoint"), checkpoint(output.model)):

@@ -135,7 +135,7 @@ class Divided:
     @property
     def source(self) -> Mapping[str, Any]:
         """What a model remembers of DATA."""
-        return self.loaded.source if self.loaded else {}
+        return self.loaded.source if self.loaded else {"repeats": self.split.protocol.repeats}
 
     def everything(self) -> tuple[Ids, Ids, sp.csr_array]:
         """Ids of all users and items, held-out ones included, and their interactions.
@@ -184,7 +184,8 @@ def load(path: Path, options: Mapping[str, Any], talk: Talk) -> Loaded:
             f"column {source.columns.rating} is not used: --min-rating 3.5 would keep what is "
             "rated above 3.5"
         )
-    return Loaded(data, protocol_of(settings), source.settings(data.min_rating))
+    remembered = source.settings(data.min_rating) | {"repeats": settings["repeats"]}
+    return Loaded(data, protocol_of(settings), remembered)
 
 
 def _read(source: Source, options: Mapping[str, Any], protocol: Mapping[str, Any]) -> Interactions:
@@ -260,7 +261,7 @@ def histories(path: Path, model: SavedModel, options: Mapping[str, Any], talk: T
         least = model.source.get("min_rating")
     above = "" if least is None else f", ratings above {least:g}"
     talk.say(source.said() + above)
-    found = histories_of(source.read(least), model.items)
+    found = histories_of(source.read(least), model.items, model.weighted)
     if found.unknown:
         talk.say(f"note: {found.unknown:,} of its items are not known to the model", "yellow")
     if found.x.nnz == 0:

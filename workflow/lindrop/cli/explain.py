@@ -71,7 +71,8 @@ def command(
     (row,) = np.flatnonzero(found.users == who)[:1] if (found.users == who).any() else (-1,)
     if row < 0:
         raise UserError(f"{data}: it has no user {who!r}")
-    history = list(saved.items[found.x[[row]].indices])
+    had = found.x[[row]]
+    history = list(np.repeat(saved.items[had.indices], had.data.astype(int)))
     if not history:
         raise UserError(f"user {who!r} has no item that the model knows: nothing to explain")
     wanted = [what] if what else list(recommend(saved, history, items)["item"])

@@ -45,7 +45,7 @@ Examples:
 @click.argument("model", type=click.Choice(list(CATALOGUE)), metavar="MODEL")
 @click.argument("parameters", nargs=-1, metavar="[PARAMETER=VALUE]...")
 @given_by.reading()
-@given_by.splitting(("min_rating", "min_item_users", "min_user_interactions"))
+@given_by.splitting(("min_rating", "repeats", "min_item_users", "min_user_interactions"))
 @given_by.of_config("seed")
 @given_by.output("DATA.MODEL.h5", "the model")
 @given_by.talking

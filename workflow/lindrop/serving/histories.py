@@ -30,9 +30,10 @@ VIEWS = ("is_string_view",)  # polars names its texts so; not known to every ver
 
 @dataclass(frozen=True)
 class Histories:
-    """What users have had: `x` is users × items with ones, `unknown` the ignored items.
+    """What users have had: `x` is users × items, `unknown` the ignored items.
 
-    A user is a row of `x` with the id in `users`.
+    A user is a row of `x` with the id in `users`. Its entries are ones or, for a model to which a
+    repeated pair was as many interactions, how often the user has the item.
     """
 
     users: Ids
@@ -45,17 +46,19 @@ def read_histories(
     items: Ids,
     users: Iterable[Any] | None = None,
     columns: tuple[str, str] = ("user", "item"),
+    weighted: bool = False,
 ) -> Histories:
     """Histories over the items of a model, of all users given or of the `users` named, in order.
 
-    Repeated pairs count once. Items that are not among `items` are ignored and counted. A user of
-    `users` without interactions has an empty history. `columns` names those of a DataFrame.
+    Repeated pairs count once, or with `weighted` as often as they are there; the entries of a
+    matrix then count as they are. Items that are not among `items` are ignored and counted. A user
+    of `users` without interactions has an empty history. `columns` names those of a DataFrame.
     """
     if sp.issparse(given) or isinstance(given, np.ndarray):
-        found = _of_matrix(given, items)
+        found = _of_matrix(given, items, weighted)
     else:
         user, item = _pairs(given, columns)
-        found = _of_pairs(user, item, as_strings(items))
+        found = _of_pairs(user, item, as_strings(items), weighted)
         if users is None and isinstance(given, Mapping):  # so that nobody without items is lost
             users = list(given)
         elif users is None and isinstance(given, Sequence):
@@ -63,12 +66,15 @@ def read_histories(
     return found if users is None else chosen(found, listed(users, "users"))
 
 
-def histories_of(data: Interactions, items: Ids) -> Histories:
-    """Histories over the items of a model, of all users of interactions read from a file."""
+def histories_of(data: Interactions, items: Ids, weighted: bool = False) -> Histories:
+    """Histories over the items of a model, of all users of interactions read from a file.
+
+    Repeated pairs count once, or with `weighted` as often as they are there.
+    """
     place = pc.index_in(as_strings(data.item_ids), as_strings(items)).fill_null(-1).to_numpy()
     column = place.astype(np.int32)[data.item]
     known, shape = column >= 0, (len(data.user_ids), len(items))
-    x = _ones(data.user[known], column[known], shape)
+    x = _matrix(data.user[known], column[known], shape, weighted)
     return Histories(as_texts(data.user_ids), x, len(np.unique(data.item[~known])))
 
 
@@ -198,7 +204,7 @@ def _texts(ids: pa.Array | pa.ChunkedArray, what: str) -> pa.Array:
     return ids.cast(pa.string())
 
 
-def _of_pairs(user: pa.Array, item: pa.Array, items: pa.Array) -> Histories:
+def _of_pairs(user: pa.Array, item: pa.Array, items: pa.Array, weighted: bool) -> Histories:
     """Histories of pairs; users in the order of their first appearance."""
     users, coded = user.dictionary_encode(), item.dictionary_encode()
     place = pc.index_in(coded.dictionary, items).fill_null(-1).to_numpy().astype(np.int32)
@@ -206,12 +212,12 @@ def _of_pairs(user: pa.Array, item: pa.Array, items: pa.Array) -> Histories:
     known = column >= 0
     return Histories(
         _objects(users.dictionary),
-        _ones(row[known], column[known], (len(users.dictionary), len(items))),
+        _matrix(row[known], column[known], (len(users.dictionary), len(items)), weighted),
         int((place < 0).sum()),
     )
 
 
-def _of_matrix(given: Any, items: Ids) -> Histories:
+def _of_matrix(given: Any, items: Ids, weighted: bool) -> Histories:
     """Histories of a matrix; its users are named by the numbers of their rows."""
     x = interactions(given, "the interactions")
     if x.shape[1] != len(items):
@@ -221,17 +227,22 @@ def _of_matrix(given: Any, items: Ids) -> Histories:
         )
     if (x.data < 0).any():
         raise UserError("the interactions hold negative entries, which are none; remove them")
-    x = sp.csr_array((np.ones(x.nnz, np.float32), x.indices, x.indptr), shape=x.shape)
+    entries = x.data.astype(np.float32) if weighted else np.ones(x.nnz, np.float32)
+    x = sp.csr_array((entries, x.indices, x.indptr), shape=x.shape)
     return Histories(np.arange(x.shape[0]).astype(str).astype(object), x)
 
 
-def _ones(
-    row: npt.NDArray[np.int32], column: npt.NDArray[np.int32], shape: tuple[int, int]
+def _matrix(
+    row: npt.NDArray[np.int32],
+    column: npt.NDArray[np.int32],
+    shape: tuple[int, int],
+    weighted: bool,
 ) -> sp.csr_array:
-    """The matrix with a one at each of these places, however often a place is named."""
+    """The matrix with a one at each of these places or, `weighted`, how often a place is named."""
     x = sp.csr_array((np.ones(len(row), np.float32), (row, column)), shape=shape)
     x.sum_duplicates()
-    x.data[:] = 1
+    if not weighted:
+        x.data[:] = 1
     return x
 
 

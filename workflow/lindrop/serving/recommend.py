@@ -37,7 +37,7 @@ def recommend(
     score is then the share of the training users who have the item. A user for whom fewer than k
     items are left has fewer rows.
     """
-    found = read_histories(interactions, model.items, users, columns)
+    found = read_histories(interactions, model.items, users, columns, model.weighted)
     if found.unknown:
         logger.warning("%d items of the histories are not known to the model", found.unknown)
     parts = [*recommended(model, found, k, allow, block, keep_seen)]
@@ -86,16 +86,18 @@ def similar(model: SavedModel, item: Any, k: int = 10) -> pd.DataFrame:
 def because(model: SavedModel, history: Sequence[Any], item: Any) -> pd.DataFrame:
     """What each item of a history adds to the score of `item`: item, score, largest first.
 
-    The scores add up to the item's score, as a user's scores are x B: item i adds B_ij. UserError
-    for a model whose scores are no such sum.
+    The scores add up to the item's score, as a user's scores are x B: item i adds x_i B_ij, where
+    x_i is 1 or, if the model is `weighted`, how often the history has it. UserError for a model
+    whose scores are no such sum.
     """
     additive = model.fit.model
     if not isinstance(additive, Additive):
         raise UserError(f"{model.name}: its scores are no sum over the items of a history")
     (column,) = positions([item], model.items, "because")
     had = listed(history, "history").to_pylist()
-    known = read_histories(had, model.items).x.indices
-    parts = additive.contributions(known, int(column)).astype(np.float64)
+    x = read_histories(had, model.items, weighted=model.weighted).x
+    known = x.indices
+    parts = x.data * additive.contributions(known, int(column)).astype(np.float64)
     order = np.argsort(-parts, kind="stable")
     return pd.DataFrame({"item": as_texts(model.items[known[order]]), "score": parts[order]})
 

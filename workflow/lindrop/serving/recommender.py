@@ -8,6 +8,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
+from lindrop.data.repeats import SUM
 from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
 from lindrop.ranking.evaluation import evaluate
@@ -46,11 +47,18 @@ class Recommender:
         named = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
         return f"Recommender({named})"
 
-    def fit(self, interactions: Any, y: None = None, columns: tuple[str, str] = COLUMNS) -> Self:
+    def fit(
+        self,
+        interactions: Any,
+        y: None = None,
+        columns: tuple[str, str] = COLUMNS,
+        weighted: bool = False,
+    ) -> Self:
         """Fit to a table of interactions, or any other form of `lindrop.serving.histories`.
 
-        Repeated pairs count once. The items are those of the table in the order of their first
-        appearance; those of a matrix are named by the numbers of its columns.
+        Repeated pairs count once, or with `weighted` as often as they are there, in the histories
+        that the model is given later as well. The items are those of the table in the order of
+        their first appearance; those of a matrix are named by the numbers of its columns.
         """
         shape = getattr(interactions, "shape", None)
         is_matrix = not hasattr(interactions, "columns") and shape is not None and len(shape) == 2
@@ -68,14 +76,17 @@ class Recommender:
             if is_matrix and shape is not None
             else item_ids(interactions, columns)
         )
-        histories = read_histories(interactions, items, columns=columns)
+        histories = read_histories(interactions, items, columns=columns, weighted=weighted)
         if histories.x.nnz == 0:
             raise UserError("there is no interaction to fit to")
         data = Training.of(histories.x, self.seed, keep=False)
         found = fit(self.model, data, **self.parameters)
         # both at the end: an estimator that was fitted before stays so if this fit fails
         self.histories_: Histories = histories
-        self.model_ = SavedModel(self.model, found, items, dict(self.parameters), "", data.shares)
+        self.model_ = SavedModel(
+            *(self.model, found, items, dict(self.parameters), "", data.shares),
+            source={"repeats": SUM} if weighted else {},
+        )
         return self
 
     def recommend(self, interactions: Any = None, k: int = 10, **options: Any) -> pd.DataFrame:
@@ -103,7 +114,7 @@ class Recommender:
         scikit-learn's `GridSearchCV`. A user with fewer than five known items is not counted.
         """
         model = self._fitted()
-        x = read_histories(interactions, model.items).x
+        x = read_histories(interactions, model.items, weighted=model.weighted).x
         held = _a_fifth(x, self.seed)
         given, wanted = (_only(x, rows) for rows in (~held, held))
         found = evaluate(model.fit.model, given, wanted, [metric], model.shares)
@@ -148,4 +159,5 @@ def refit(
     model: SavedModel, interactions: Any, columns: tuple[str, str] = COLUMNS, seed: int = 1
 ) -> SavedModel:
     """Fit the model with its chosen parameters to all interactions, held-out users included."""
-    return Recommender(model.name, seed, **model.parameters).fit(interactions, None, columns).model_
+    again = Recommender(model.name, seed, **model.parameters)
+    return again.fit(interactions, None, columns, model.weighted).model_

@@ -12,10 +12,12 @@ normalised               bool     whether the perceptron's input rows are scaled
 shares                   float64  share of the training users who have each item
 history                  float    one column per name in its attribute `columns` (iterative solvers)
 attributes  model (its name in the catalogue), parameters (JSON), converged, split_sha256, and
-            source (JSON): how the file of its interactions was read, if the command line fitted it
+            source (JSON): how the file of its interactions was read, if the command line fitted
+            it, and what its protocol made of repeats
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +39,7 @@ from lindrop.store.checks import ascending_in_rows, divides, within
 from lindrop.store.hdf5 import StoredFile, create_file, open_file, write_ids
 
 KIND = "model/1"
+ONCE = "drop"  # of the values of `protocol.repeats` the one by which a repeated pair counts once
 # Datasets of the file by the name of the model's class. A class that belongs to one model alone is
 # imported when it is read: an import here would put its code into the hash of every model's jobs.
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -60,6 +63,11 @@ class SavedModel:
     shares: Vector | None = None  # of the training users, who have each item
     source: Mapping[str, Any] = field(default_factory=dict)  # how its interactions were read
 
+    @property
+    def weighted(self) -> bool:
+        """Whether an item that a user has repeatedly weighs more, as in the training data."""
+        return str(self.source.get("repeats", ONCE)) != ONCE
+
     def popularity(self) -> Vector:
         """Share of the training users who have each item; UserError if the model has none."""
         if self.shares is None:
@@ -78,10 +86,14 @@ class SavedModel:
 
         Items that the model does not know are ignored; UserError if it knows none.
         """
-        known = self._places.of(listed(history, "history").to_pylist())
+        had = Counter(listed(history, "history").to_pylist())
+        known = self._places.of(had)
         if not known:
             raise UserError("none of the history's items is known to the model")
-        row = (np.ones(len(known), np.float32), (np.zeros(len(known), int), known))
+        entries = np.ones(len(known), np.float32)
+        if self.weighted:
+            entries[:] = [had[str(self.items[column])] for column in known]
+        row = (entries, (np.zeros(len(known), int), known))
         x = sp.csr_array(row, shape=(1, len(self.items)))
         best, _ = top_items(self.fit.model, x, places(k, len(self.items)))
         return [str(self.items[column]) for column in best[0] if column >= 0]
