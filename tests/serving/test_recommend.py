@@ -72,6 +72,19 @@ def test_what_a_user_has_repeatedly_weighs_more_where_it_did_so_in_training(repe
     np.testing.assert_allclose(reasons.sum(), scores[best[0]], rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pa.Table.from_pandas])
+def test_a_model_of_good_ratings_is_given_the_good_ones_of_a_table(kind):
+    model = replace(EASE, source={"min_rating": 3.5, "rating": "stars"})
+    table = pd.DataFrame({"user": "anna", "item": ITEMS[[3, 7, 9]], "stars": [5, 4, 3.5]})
+    found = lindrop.recommend(model, kind(table), k=5)
+    assert list(found["item"]) == by_hand([3, 7], 5)[0]
+    found = lindrop.recommend(model, kind(table.drop(columns="stars")), k=5)
+    assert list(found["item"]) == by_hand([3, 7, 9], 5)[0]
+    for wrong in ([5, 4, np.nan], ["5", "4", "3"]):
+        with pytest.raises(UserError, match="column 'stars': the model needs a rating"):
+            lindrop.recommend(model, kind(table.assign(stars=wrong)), k=5)
+
+
 @pytest.mark.parametrize("user", ["new", "odd"])
 def test_users_without_known_items_get_popular_ones_and_it_is_said(user):
     found = of_user(lindrop.recommend(EASE, HISTORIES, k=5), user)

@@ -84,6 +84,23 @@ def test_refit_takes_the_parameters_of_a_saved_model():
     np.testing.assert_array_equal(again.fit.model.matrix, expected)
 
 
+def test_refit_treats_repeats_and_ratings_as_the_model_did():
+    source, items = {"min_rating": 3, "repeats": "sum"}, np.arange(30).astype(str).astype(object)
+    saved = SavedModel(
+        "ease", fit("ease", Training.of(X), ridge=10.0), items, {"lambda": 10.0}, "", None, source
+    )
+    rows = table()
+    rated = pd.concat([rows, rows[::3]]).assign(rating=5)
+    again = lindrop.refit(
+        saved, pd.concat([rated, rows.sample(50, random_state=1).assign(rating=3)])
+    )
+    assert again.source == source
+    same = lindrop.Recommender(ridge=10.0).fit(rated, weighted=True)
+    np.testing.assert_array_equal(again.fit.model.matrix, same.model_.fit.model.matrix)
+    once = lindrop.Recommender(ridge=10.0).fit(rated)
+    assert not np.allclose(again.fit.model.matrix, once.model_.fit.model.matrix)
+
+
 def test_it_says_that_it_is_not_fitted_and_that_there_is_nothing_to_fit():
     with pytest.raises(UserError, match=r"Recommender\(model='ease', seed=1\) is not fitted yet"):
         lindrop.Recommender().similar("a")

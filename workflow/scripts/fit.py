@@ -11,9 +11,9 @@ from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import (
     read_items,
-    read_split_facts,
     read_split_matrix,
     read_split_sha256,
+    read_treatment,
 )
 from lindrop.store.training import read_training
 from lindrop.store.trials import read_choice
@@ -72,5 +72,5 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         {"rank": tested.rank, **tested.parameters},
         digest,
         data.shares,
-        {"repeats": read_split_facts(split)[1].repeats},
+        read_treatment(split),
     )

@@ -7,9 +7,9 @@ from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import (
     read_items,
-    read_split_facts,
     read_split_matrix,
     read_split_sha256,
+    read_treatment,
 )
 from lindrop.store.training import read_deep_training
 from lindrop.store.trials import read_trials
@@ -57,7 +57,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         tested.parameters,
         digest,
         data.shares,
-        {"repeats": read_split_facts(split)[1].repeats},
+        read_treatment(split),
     )
     # also delete the checkpoints of points that are no longer in the grid
     for file in (*Path(params.tuning).glob("*.checkpoint"), checkpoint(output.model)):

@@ -31,7 +31,7 @@ from lindrop.planning.sizes import DataSize
 from lindrop.serving.histories import Histories, histories_of
 from lindrop.store.model import SavedModel, read_model
 from lindrop.store.seal import is_stored
-from lindrop.store.split import read_all_interactions, read_split
+from lindrop.store.split import read_all_interactions, read_split, read_treatment
 
 SHARE, MOST = 10, 10_000  # held-out users: one of so many, and at most
 OTHER_FILES = {"test": TEST, "validation": VALIDATION}
@@ -135,7 +135,7 @@ class Divided:
     @property
     def source(self) -> Mapping[str, Any]:
         """What a model remembers of DATA."""
-        return self.loaded.source if self.loaded else {"repeats": self.split.protocol.repeats}
+        return self.loaded.source if self.loaded else read_treatment(self.path)
 
     def everything(self) -> tuple[Ids, Ids, sp.csr_array]:
         """Ids of all users and items, held-out ones included, and their interactions.

@@ -66,6 +66,27 @@ def read_histories(
     return found if users is None else chosen(found, listed(users, "users"))
 
 
+def as_rated(given: Any, source: Mapping[str, Any]) -> Any:
+    """The rows of a table that a model's min_rating keeps; anything else as it is.
+
+    `source` is what the model remembers. A table without the column of ratings is kept whole: its
+    rows may have been chosen before.
+    """
+    least, name = source.get("min_rating"), source.get("rating", "rating")
+    is_pandas = isinstance(given, pd.DataFrame)
+    if least is None or not (is_pandas or hasattr(given, "__arrow_c_stream__")):
+        return given
+    table = given if is_pandas else pa.table(given)
+    if name not in (table.columns if is_pandas else table.column_names):
+        return given
+    ratings = np.asarray(table[name])
+    if not np.issubdtype(ratings.dtype, np.number) or not np.isfinite(ratings).all():
+        raise UserError(f"column {name!r}: the model needs a rating in every row, as a number")
+    kept = ratings > least
+    logger.info("%d of %d rows are rated above %g", kept.sum(), len(kept), least)
+    return table[kept] if is_pandas else table.filter(pa.array(kept))
+
+
 def histories_of(data: Interactions, items: Ids, weighted: bool = False) -> Histories:
     """Histories over the items of a model, of all users of interactions read from a file.
 

@@ -12,7 +12,7 @@ from lindrop.base.reporting import logger
 from lindrop.data.interactions import Ids, as_texts, listed
 from lindrop.models.base import Additive
 from lindrop.ranking.evaluation import places, ranked
-from lindrop.serving.histories import Histories, positions, read_histories
+from lindrop.serving.histories import Histories, as_rated, positions, read_histories
 from lindrop.store.model import SavedModel
 
 MODEL, POPULARITY = "model", "popularity"  # values of the column `by`
@@ -31,12 +31,14 @@ def recommend(
 ) -> pd.DataFrame:
     """The k best items of every user: columns user, item, rank (from 1), score and by.
 
-    `interactions` is any of the forms of `lindrop.serving.histories`. Items of a user's history are
+    `interactions` is any of the forms of `lindrop.serving.histories`; a table with ratings counts
+    above the min_rating that the model was fitted with. Items of a user's history are
     left out unless `keep_seen`; only items of `allow` are recommended, if it is given, and none of
     `block`. `by` is `model`, or `popularity` for a user with no item that the model knows: the
     score is then the share of the training users who have the item. A user for whom fewer than k
     items are left has fewer rows.
     """
+    interactions = as_rated(interactions, model.source)
     found = read_histories(interactions, model.items, users, columns, model.weighted)
     if found.unknown:
         logger.warning("%d items of the histories are not known to the model", found.unknown)

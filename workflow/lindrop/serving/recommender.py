@@ -1,5 +1,6 @@
 """Fit a model of the catalogue to all interactions, without a split: for final models."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
 from lindrop.ranking.evaluation import evaluate
 from lindrop.ranking.metrics import CRITERION
-from lindrop.serving.histories import Histories, item_ids, read_histories
+from lindrop.serving.histories import Histories, as_rated, item_ids, read_histories
 from lindrop.serving.recommend import because, recommend, recommended, similar
 from lindrop.store.model import SavedModel
 
@@ -160,4 +161,5 @@ def refit(
 ) -> SavedModel:
     """Fit the model with its chosen parameters to all interactions, held-out users included."""
     again = Recommender(model.name, seed, **model.parameters)
-    return again.fit(interactions, None, columns, model.weighted).model_
+    again.fit(as_rated(interactions, model.source), None, columns, model.weighted)
+    return replace(again.model_, source=model.source)

@@ -134,6 +134,13 @@ def read_split_facts(path: str | Path) -> tuple[Counts, AnyProtocol, dict[str, A
         return _read_counts(file), _read_protocol(file), file.source()
 
 
+def read_treatment(path: str | Path) -> dict[str, Any]:
+    """What a model remembers of its split's protocol, so that histories are treated alike."""
+    _, protocol, _ = read_split_facts(path)
+    least = {} if protocol.min_rating is None else {"min_rating": protocol.min_rating}
+    return {"repeats": protocol.repeats, **least}
+
+
 def read_size(path: str | Path) -> Size:
     """Size of the data of a fit on a split, read without its events."""
     with open_file(path, KIND) as file:
