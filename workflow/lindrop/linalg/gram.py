@@ -72,7 +72,8 @@ def require_exact(diagonal: npt.NDArray[Any]) -> None:
         item = int(np.argmax(~(diagonal < EXACT)))
         raise UserError(
             f"item {item} has a squared count of {diagonal[item]:,.0f}, float32 is exact below "
-            f"{EXACT:,}: use float64, or fewer users"
+            f"{EXACT:,}: let repeats of a pair count once (protocol.repeats: drop), or use fewer "
+            "users"
         )
 
 
