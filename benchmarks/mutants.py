@@ -21,10 +21,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -35,6 +34,7 @@ WORKFLOW = Path(__file__).resolve().parents[1] / "workflow"
 LIBRARY = WORKFLOW / "lindrop"
 OUTPUT = Path(__file__).parent / "results" / "mutants.csv"
 SEED, PER_MODULE = 1, 3
+SLOW, START = 10, 5.0  # how many times as long is too long; seconds for Python to start
 FORMULAS = [
     *(LIBRARY / "models").glob("full_rank.py"),
     *(LIBRARY / "models" / "edlae").glob("[abo]*.py"),
@@ -47,18 +47,19 @@ FIGURES = [  # those that need no dataset and little time
     *(("pretorius2018", name) for name in ("dynamics", "dae_vs_wdae", "rates", "weight_norms")),
 ]
 RUN = """
-import importlib, inspect, json, sys
+import importlib, inspect, json, sys, time
 sys.path.insert(0, sys.argv[1])
-found = []
+found = {}
 for name in sys.argv[2:]:
-    module = importlib.import_module(name)
+    start, module = time.monotonic(), importlib.import_module(name)
     paper, kind = name.split(".")[2:4]
     if kind == "figures":
         wanted = inspect.signature(module.data).parameters
         checks = module.checks(module.data(**({"seed": 1} if wanted else {})))
     else:
         checks = module.checks(1)
-    found += [(paper, c.claim, c.what, c.form, c.holds) for c in checks]
+    told = [(paper, c.claim, c.what, c.form, c.holds) for c in checks]
+    found[name] = told, time.monotonic() - start
 print(json.dumps(found))
 """
 
@@ -141,10 +142,17 @@ class _Replaced(ast.NodeTransformer):
         return self.new if node is self.old else super().generic_visit(node)
 
 
+class Ran(NamedTuple):
+    """What the checks of one module found, and the seconds that they took."""
+
+    holds: dict[tuple[str, ...], bool]
+    seconds: float
+
+
 def outcomes(
-    workflow: Path, modules: list[str], seconds: float | None = None
-) -> dict[tuple[str, ...], bool] | None:
-    """Whether each check of the modules holds; None after an error or too long a time."""
+    workflow: Path, modules: Sequence[str], seconds: float | None = None
+) -> dict[str, Ran] | None:
+    """Whether each check of each module holds; None after an error or too long a time."""
     command = [sys.executable, "-c", RUN, str(workflow), *modules]
     env = os.environ | {"PYTHONPATH": "", "OPENBLAS_NUM_THREADS": "1"}
     try:
@@ -153,26 +161,39 @@ def outcomes(
         return None
     if done.returncode:
         return None
-    checks = json.loads(done.stdout.splitlines()[-1])
-    return {(*check[:-1], str(i)): check[-1] for i, check in enumerate(checks)}
+    return {
+        name: Ran({(*check[:-1], name, str(i)): check[-1] for i, check in enumerate(checks)}, took)
+        for name, (checks, took) in json.loads(done.stdout.splitlines()[-1]).items()
+    }
 
 
-def tried(file: Path, copied: Path) -> Iterator[dict[str, Any]]:
+class Sound:
+    """What the checks find in the library before it is changed: each module is run once."""
+
+    def __init__(self, workflow: Path) -> None:
+        self.workflow, self.ran = workflow, dict[str, Ran]()
+
+    def of(self, modules: Sequence[str]) -> tuple[dict[tuple[str, ...], bool], float]:
+        """Outcomes of the modules' checks, and the seconds that these took."""
+        missing = [name for name in modules if name not in self.ran]
+        if missing:
+            found = outcomes(self.workflow, missing)
+            if found is None:
+                sys.exit(f"a check fails to run before any change: {' '.join(missing)}")
+            self.ran |= found
+        ran = [self.ran[name] for name in modules]
+        return {key: of.holds[key] for of in ran for key in of.holds}, sum(of.seconds for of in ran)
+
+
+def tried(file: Path, sound: Sound) -> Iterator[dict[str, Any]]:
     """The mutants of a module, with what caught them."""
     stages = [
-        [name for name, files in depending.items() if file in files]
-        for depending in (
-            {module_name(m): reachable([m], WORKFLOW) for m in _all_checks()},
-            {module_name(m): reachable([m], WORKFLOW) for m in _figures()},
-        )
+        [module_name(module) for module in modules if file in reachable([module], WORKFLOW)]
+        for modules in (_all_checks(), _figures())
     ]
     stages = [stage for stage in stages if stage]
-    start = time.monotonic()
-    sound = [outcomes(copied, stage) or {} for stage in stages]
-    limit = 10 * (time.monotonic() - start)
-    if not all(sound):
-        sys.exit(f"{file}: checks that depend on it fail to run before it is changed")
-    made, target = 0, copied / file.relative_to(WORKFLOW)
+    before = [sound.of(stage) for stage in stages]
+    made, target = 0, sound.workflow / file.relative_to(WORKFLOW)
     right = target.read_bytes()
     drawn = mutants(target) if stages else []
     random.Random(f"{SEED} {file.relative_to(LIBRARY)}").shuffle(drawn)
@@ -181,17 +202,18 @@ def tried(file: Path, copied: Path) -> Iterator[dict[str, Any]]:
             break
         target.write_text(mutant.pop("code"), encoding="utf-8")
         flipped, tells = [], False
-        for stage, held in zip(stages, sound, strict=True):
-            found = outcomes(copied, stage, limit)
-            tells = found is not None
-            flipped = [check for check in held if (found or {}).get(check) != held[check]]
+        for stage, (held, took) in zip(stages, before, strict=True):
+            ran = outcomes(sound.workflow, stage, SLOW * (START + took))
+            tells = ran is not None
+            found = {key: holds for of in (ran or {}).values() for key, holds in of.holds.items()}
+            flipped = [check for check in held if found.get(check) != held[check]]
             if flipped:
                 break
         if tells:
             made += 1
             by = "/".join(flipped[0][:2]) if flipped else ""
             counts = {"caught": bool(flipped), "flipped": len(flipped)}
-            yield mutant | counts | {"checks": sum(map(len, sound)), "by": by}
+            yield mutant | counts | {"checks": sum(len(held) for held, _ in before), "by": by}
     target.write_bytes(right)
 
 
@@ -213,9 +235,10 @@ def main(modules: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder) / "workflow"
         shutil.copytree(WORKFLOW, copied)
+        sound = Sound(copied)
         for name in names:
             rows = [row for row in rows if row["file"] != name]
-            for found in tried(LIBRARY / name, copied):
+            for found in tried(LIBRARY / name, sound):
                 row = {"file": name, **found}
                 known = said.get(tuple(row[k] for k in key), "")
                 row["explanation"] = "" if row["caught"] else known

@@ -131,6 +131,12 @@ def test_a_wrong_factor_of_the_noise_is_seen(monkeypatch):
     assert failing(noise.checks(1), CHARITABLE) == {"section_a_loss"}
 
 
+def test_noise_of_another_variance_is_seen(monkeypatch):
+    right = noise.every_noise
+    monkeypatch.setattr(noise, "every_noise", lambda inputs: 1.1 * right(inputs))
+    assert "section_a_trace" in failing(noise.checks(1), PRINTED)
+
+
 def test_more_noise_in_training_is_seen(monkeypatch):
     right = noise.Noise
     monkeypatch.setattr(noise, "Noise", lambda deviation, rng: right(1.1 * deviation, rng))

@@ -182,10 +182,20 @@ def doubled(right):
     return lambda x, p: 2 * right(x, p)
 
 
+def a_little_more(right):
+    return lambda x, p: 1.001 * right(x, p)
+
+
+def without_dropout(right):
+    return lambda x, p: right(x, 0.0)
+
+
 MUTANTS = {
     "weights of the other features": (theorem, theorem, "fit_emphasised", exchanged),
     "twice the penalty": (penalties_of_dropout, penalties_of_dropout, "noise", doubled),
     "another eigenproblem": (full_rank, closed_form, "regularised_spectrum", other_vectors),
+    "a DLAE that is too large": (full_rank, full_rank, "dlae", a_little_more),
+    "regressions without Λ": (full_rank, full_rank, "regressions", without_dropout),
     "fractions without 1/(ap + bq)": (emphasis, emphasis, "left_of_diagonal", unscaled),
     "p for p/q": (penalties_of_dropout, penalties_of_dropout, "induced_penalty", with_p),
     "centred moments": (penalties_of_dropout, penalties_of_dropout, "induced_penalty", centred),
@@ -194,6 +204,10 @@ CATCH = {
     "weights of the other features": {"theorem"},
     "twice the penalty": {"section_3_2_invariance"},
     "another eigenproblem": {"footnote_2"},
+    "a DLAE that is too large": {
+        *("equation_5", "footnote_2", "section_3_1_identity", "section_4_1_1_comparison"),
+    },
+    "regressions without Λ": {"equation_8"},
     "fractions without 1/(ap + bq)": {"section_4_fractions", "section_4_decoupled"},
     "p for p/q": {"section_3_2_moments", "section_3_2_strength"},
     "centred moments": {"section_3_2_moments"},

@@ -120,10 +120,9 @@ def _quotient(symmetric: Matrix) -> float:
 
 def turned(u: Matrix, delta: float) -> Matrix:
     """UQ_δ of Lemma D.2's proof: the first two columns rotated towards each other."""
-    cosine = np.sqrt(1 - delta**2)
-    first, second = u[:, 0], u[:, 1]
-    both = np.column_stack((cosine * first + delta * second, cosine * second - delta * first))
-    return np.hstack((both, u[:, 2:]))
+    q, cosine = np.eye(u.shape[1]), np.sqrt(1 - delta**2)
+    q[:2, :2] = (cosine, -delta), (delta, cosine)
+    return np.asarray(u @ q)
 
 
 def lemma_d2_angle(u: Matrix) -> float:

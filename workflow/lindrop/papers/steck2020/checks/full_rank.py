@@ -22,7 +22,7 @@ from lindrop.papers.steck2020.problems import (
     training,
 )
 
-P, NEARLY_ONE = 0.33, 1 - 1e-9
+P, NEARLY_NONE, NEARLY_ONE = 0.33, 1e-12, 1 - 1e-9
 BEFORE = 0.1, 0.3, 0.5, 0.7, 0.9, 0.99  # dropout probabilities before the limit
 NOT_NIL = 1e-6  # least diagonal entry that has not vanished, as in the limit
 SEEN = 0.01  # least distance that counts as a difference
@@ -33,10 +33,10 @@ DESCENT = 1e-6  # relative error of a loss after a descent
 def checks(seed: int) -> list[Check]:
     """Checks of Eq. 5, 7 and 8, of the identity as a minimiser, and of footnote 2."""
     small, large, starts = np.random.default_rng(seed).spawn(3)
-    x = fitted(large)
+    tiny, x = enumerable(small), fitted(large)
     return [
-        *_equation_5(enumerable(small), x),
-        *_identity_checks(x),
+        *_equation_5(tiny, x),
+        *_identity_checks(tiny, x),
         *_low_rank_identity(x, starts),
         *_footnote_2(x, starts),
         *_equation_8(x),
@@ -84,17 +84,22 @@ def _equation_5(tiny: Matrix, x: Matrix) -> list[Check]:
     ]
 
 
-def _identity_checks(x: Matrix) -> list[Check]:
-    """Checks of Section 3.1: full-rank DLAE is the identity without dropout, not with it."""
-    model, identity = "full-rank DLAE", np.eye(FEATURES)
-    unregularised = _largest(dlae(x, 0.0) - identity)
+def _identity_checks(tiny: Matrix, x: Matrix) -> list[Check]:
+    """Checks of Section 3.1: full-rank DLAE is the identity without dropout, not with it.
+
+    At p = 0 the closed form multiplies C by zero, so it is taken just above.
+    """
+    model, least = "full-rank DLAE", f"p = {NEARLY_NONE:g}:"
+    unregularised = _largest(Masked(tiny, 0.0).minimiser(1, 1) - np.eye(tiny.shape[1]))
+    hardly = _largest(dlae(x, NEARLY_NONE) - np.eye(FEATURES))
     beside = _largest(off(dlae(x, P)))
     own = np.diag(dlae(x, P)).min()
     last = _largest(np.diag(dlae(x, NEARLY_ONE)))
     before = min(np.diag(dlae(x, p)).min() for p in BEFORE)
     sweep = f"p from {BEFORE[0]:g} to {BEFORE[-1]:g}"
     return [
-        equal("section_3_1_identity", f"{model} less I, at Λ = 0", unregularised, 0, EXACT),
+        equal("section_3_1_identity", "least squares of X on X less I", unregularised, 0, EXACT),
+        equal("section_3_1_identity", f"{least} {model} less I", hardly, 0, EXACT),
         at_least("section_3_1_off_diagonal", f"{model}: largest entry off it", beside, SEEN),
         at_least("section_3_1_diagonal", f"{model}: smallest entry on the diagonal", own, SEEN),
         at_least("section_3_1_limit", f"{model}: least diagonal entry, {sweep}", before, NOT_NIL),
@@ -151,10 +156,12 @@ def _footnote_2(x: Matrix, rng: np.random.Generator) -> list[Check]:
 def _equation_8(x: Matrix) -> list[Check]:
     b, loss = edlae(x, P), Quadratic(x.T @ x, noise(x, P))
     slope = _largest(off(loss.slope(b))) / _largest(loss.gram)
-    distance = relative_distance(b, regressions(x, P))
+    distance, c = relative_distance(b, regressions(x, P)), np.linalg.inv(loss.h)
+    printed = relative_distance(np.eye(FEATURES) - c / np.diag(c), regressions(x, P))
     what = "full-rank EDLAE:"
+    with_others = "I − C dMat(1 ⊘ diag C): distance to the regressions on others"
     return [
-        equal("equation_8", f"{what} largest entry on the diagonal", _largest(np.diag(b)), 0, 0),
+        equal("equation_8", with_others, printed, 0, EXACT),
         equal("equation_8", f"{what} relative slope of Eq. 7 off the diagonal", slope, 0, EXACT),
         equal("equation_8", f"{what} distance to the regressions on others", distance, 0, EXACT),
     ]
