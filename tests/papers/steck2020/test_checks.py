@@ -258,6 +258,14 @@ def test_another_notebook_is_seen(monkeypatch, change):
     assert not all(check.holds for check in of("e4", admm.checks(1)))
 
 
+def test_a_limit_of_the_diagonal_without_the_ridge_of_table_1_is_seen(monkeypatch):
+    right = emphasis.limit_of_diagonal
+    monkeypatch.setattr(emphasis, "limit_of_diagonal", lambda x, ridge=0.0: right(x))
+    failed = [c.what for c in of("e1", emphasis.checks(1)) if c.form == CORRECTED and not c.holds]
+    assert len(failed) == 1
+    assert "λ = 1" in failed[0]
+
+
 def test_masks_of_another_rate_are_seen(monkeypatch):
     """The shares of rows in Section 2.1 of the supplement come from the masks of training."""
     right = proof.dropped

@@ -35,6 +35,7 @@ from lindrop.papers.steck2020.problems import (
 
 P = 0.33
 FULL = 1e-9  # the smallest b, at a = 1
+RIDGE = 1.0  # λ of Table 1's Λ̃ = Λ + λI
 NEAR = 1e-6  # tolerance at that b, where linear systems are badly conditioned
 
 DROPOUTS = 0.1, 0.3, 0.5, 0.8
@@ -136,7 +137,28 @@ def _vanishing_diagonal(x: Matrix) -> list[Check]:
             NEAR,
             CORRECTED,
         ),
+        equal(
+            "e1",
+            f"{what}diagonal of Eq. 6 with Λ + λI for Λ, λ = {RIDGE:g}, over p (1/((Λ_ii + λ) C_ii) "
+            "− 1), the farthest from 1",
+            _far(_diagonal_of_equation_6(x, RIDGE) / limit_of_diagonal(x, RIDGE)),
+            1,
+            NEAR,
+            CORRECTED,
+        ),
     ]
+
+
+def _diagonal_of_equation_6(x: Matrix, ridge: float) -> Vector:
+    """Diagonal of the minimiser of Eq. 6 near b = 0 with Λ + λI for Λ, by normal equations."""
+    gram, strength, mean = x.T @ x, noise(x, P) + ridge, P + FULL * (1 - P)
+    found = []
+    for i in range(ITEMS):
+        own = np.arange(ITEMS) == i
+        squared, penalty = np.where(own, FULL / mean, 1), np.where(own, np.sqrt(FULL) / mean, 1)
+        matrix = squared[:, None] * gram * squared + np.diag(penalty**2 * strength)
+        found.append(np.linalg.solve(matrix, squared * gram[:, i])[i])
+    return np.array(found)
 
 
 def unexplained(x: Matrix) -> Vector:
@@ -145,9 +167,9 @@ def unexplained(x: Matrix) -> Vector:
     return np.asarray(1 - np.sum(gram * regressions(x, P), axis=0) / np.diag(gram))
 
 
-def limit_of_diagonal(x: Matrix) -> Vector:
-    """Limit of the minimiser's diagonal as b → 0: p (1/(Λ_i C_ii) − 1)."""
-    strength = noise(x, P)
+def limit_of_diagonal(x: Matrix, ridge: float = 0.0) -> Vector:
+    """Limit of the minimiser's diagonal as b → 0: p (1/(Λ_i C_ii) − 1), with Λ + λI for Λ."""
+    strength = noise(x, P) + ridge
     c = np.linalg.inv(x.T @ x + np.diag(strength))
     return np.asarray(P * (1 / (strength * np.diag(c)) - 1))
 
