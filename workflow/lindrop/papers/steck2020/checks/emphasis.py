@@ -139,8 +139,8 @@ def _vanishing_diagonal(x: Matrix) -> list[Check]:
         ),
         equal(
             "e1",
-            f"{what}diagonal of Eq. 6 with Λ + λI for Λ, λ = {RIDGE:g}, over p (1/((Λ_ii + λ) C_ii) "
-            "− 1), the farthest from 1",
+            f"{what}diagonal of Eq. 6 with Λ + λI for Λ, λ = {RIDGE:g}, "
+            "over p (1/((Λ_ii + λ) C_ii) − 1), the farthest from 1",
             _far(_diagonal_of_equation_6(x, RIDGE) / limit_of_diagonal(x, RIDGE)),
             1,
             NEAR,
