@@ -4,10 +4,11 @@
 
 For each module, such as dropout/objective.py (all FORMULAS if none is given), PER_MODULE places are
 drawn at random where a sign, a factor, a term or a transposition can be changed. In a copy of the
-library with that one change, all check modules that depend on it are run: those in
-papers/<paper>/checks, which need no dataset, and, if none of their checks notices, the FIGURES. The
-mutant is caught if a check that held fails or the reverse; a mutant that raises an error before any
-check is made, or takes ten times as long, says nothing about the checks, so another one is drawn.
+library with that one change, the check modules that depend on it are run, the quickest first, until
+a check notices: first those in papers/<paper>/checks, which need no dataset, then the FIGURES.
+The mutant is caught if a check that held fails or the reverse; `flipped` counts such checks in the
+module that noticed, `checks` those of all modules. A mutant that raises an error before any check
+notices, or takes ten times as long, says nothing about the checks, so another one is drawn.
 Replaces the rows of the modules in benchmarks/results/mutants.csv. Its column `explanation`, which
 is written by hand and kept, says why a mutant that no check noticed changes no claim.
 """
@@ -21,9 +22,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -49,7 +50,7 @@ FIGURES = [  # those that need no dataset and little time
 RUN = """
 import importlib, inspect, json, sys, time
 sys.path.insert(0, sys.argv[1])
-found = {}
+known, found = json.load(sys.stdin), {}
 for name in sys.argv[2:]:
     start, module = time.monotonic(), importlib.import_module(name)
     paper, kind = name.split(".")[2:4]
@@ -58,10 +59,13 @@ for name in sys.argv[2:]:
         checks = module.checks(module.data(**({"seed": 1} if wanted else {})))
     else:
         checks = module.checks(1)
-    told = [(paper, c.claim, c.what, c.form, c.holds) for c in checks]
+    told = [[paper, c.claim, c.what, c.form, c.holds] for c in checks]
     found[name] = told, time.monotonic() - start
+    if told[:len(known.get(name, []))] != known.get(name, []):
+        break
 print(json.dumps(found))
 """
+Told = list[list[Any]]  # paper, claim, what, form and outcome of each check
 
 
 def changes(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -142,47 +146,45 @@ class _Replaced(ast.NodeTransformer):
         return self.new if node is self.old else super().generic_visit(node)
 
 
-class Ran(NamedTuple):
-    """What the checks of one module found, and the seconds that they took."""
-
-    holds: dict[tuple[str, ...], bool]
-    seconds: float
-
-
 def outcomes(
-    workflow: Path, modules: Sequence[str], seconds: float | None = None
-) -> dict[str, Ran] | None:
-    """Whether each check of each module holds; None after an error or too long a time."""
+    workflow: Path,
+    modules: Sequence[str],
+    known: Mapping[str, Told] | None = None,
+    seconds: float | None = None,
+) -> dict[str, tuple[Told, float]] | None:
+    """What the checks of each module found, and the seconds that it took.
+
+    Stops after the first module that found anything else than is `known`. None after an error or
+    too long a time.
+    """
     command = [sys.executable, "-c", RUN, str(workflow), *modules]
     env = os.environ | {"PYTHONPATH": "", "OPENBLAS_NUM_THREADS": "1"}
+    given = json.dumps(known or {}).encode()
     try:
-        done = subprocess.run(command, capture_output=True, timeout=seconds, env=env, check=False)
+        done = subprocess.run(
+            command, input=given, capture_output=True, timeout=seconds, env=env, check=False
+        )
     except subprocess.TimeoutExpired:
         return None
-    if done.returncode:
-        return None
-    return {
-        name: Ran({(*check[:-1], name, str(i)): check[-1] for i, check in enumerate(checks)}, took)
-        for name, (checks, took) in json.loads(done.stdout.splitlines()[-1]).items()
-    }
+    return None if done.returncode else json.loads(done.stdout.splitlines()[-1])
 
 
 class Sound:
     """What the checks find in the library before it is changed: each module is run once."""
 
     def __init__(self, workflow: Path) -> None:
-        self.workflow, self.ran = workflow, dict[str, Ran]()
+        self.workflow = workflow
+        self.told, self.seconds = dict[str, Told](), dict[str, float]()
 
-    def of(self, modules: Sequence[str]) -> tuple[dict[tuple[str, ...], bool], float]:
-        """Outcomes of the modules' checks, and the seconds that these took."""
-        missing = [name for name in modules if name not in self.ran]
+    def run(self, modules: Sequence[str]) -> None:
+        """Run those of the modules that have not been run yet."""
+        missing = [name for name in modules if name not in self.told]
         if missing:
             found = outcomes(self.workflow, missing)
             if found is None:
                 sys.exit(f"a check fails to run before any change: {' '.join(missing)}")
-            self.ran |= found
-        ran = [self.ran[name] for name in modules]
-        return {key: of.holds[key] for of in ran for key in of.holds}, sum(of.seconds for of in ran)
+            for name, (told, took) in found.items():
+                self.told[name], self.seconds[name] = told, took
 
 
 def tried(file: Path, sound: Sound) -> Iterator[dict[str, Any]]:
@@ -191,29 +193,32 @@ def tried(file: Path, sound: Sound) -> Iterator[dict[str, Any]]:
         [module_name(module) for module in modules if file in reachable([module], WORKFLOW)]
         for modules in (_all_checks(), _figures())
     ]
-    stages = [stage for stage in stages if stage]
-    before = [sound.of(stage) for stage in stages]
+    depending = []
+    for stage in stages:
+        sound.run(stage)
+        depending += sorted(stage, key=sound.seconds.__getitem__)
+    known = {name: sound.told[name] for name in depending}
+    limit = SLOW * (START + sum(sound.seconds[name] for name in depending))
     made, target = 0, sound.workflow / file.relative_to(WORKFLOW)
     right = target.read_bytes()
-    drawn = mutants(target) if stages else []
+    drawn = mutants(target) if depending else []
     random.Random(f"{SEED} {file.relative_to(LIBRARY)}").shuffle(drawn)
     for mutant in drawn:
         if made == PER_MODULE:
             break
         target.write_text(mutant.pop("code"), encoding="utf-8")
-        flipped, tells = [], False
-        for stage, (held, took) in zip(stages, before, strict=True):
-            ran = outcomes(sound.workflow, stage, SLOW * (START + took))
-            tells = ran is not None
-            found = {key: holds for of in (ran or {}).values() for key, holds in of.holds.items()}
-            flipped = [check for check in held if found.get(check) != held[check]]
-            if flipped:
-                break
-        if tells:
+        found = outcomes(sound.workflow, depending, known, limit)
+        if found is not None:
             made += 1
+            flipped = [
+                check
+                for name, (told, _) in found.items()
+                for number, check in enumerate(known[name])
+                if told[number : number + 1] != [check]
+            ]
             by = "/".join(flipped[0][:2]) if flipped else ""
             counts = {"caught": bool(flipped), "flipped": len(flipped)}
-            yield mutant | counts | {"checks": sum(len(held) for held, _ in before), "by": by}
+            yield mutant | counts | {"checks": sum(map(len, known.values())), "by": by}
     target.write_bytes(right)
 
 
