@@ -21,7 +21,7 @@ PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
 
 .DEFAULT_GOAL := run
-.PHONY: run plan test fuzz test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
+.PHONY: run compare plan test fuzz test-extras test-cluster lint format deep bench report docs wheel lock clean distclean help
 
 run: .venv/ready  ## set up, then run CONFIG (the default target; CONFIG=config/config.yaml)
 	@$(CHECK)
@@ -68,6 +68,11 @@ deep: .venv/ready-deep  ## set up PyTorch, train the deep networks (Table 1; Pal
 
 bench: .venv/ready  ## compare EASE of lindrop with four other libraries; SIZES="2000 4000 8000" items
 	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
+
+compare: .venv/ready  ## set up, then compare models on the datasets of CONFIG alone
+	@$(CHECK)
+	@$(RUN) snakemake --cores $(CORES) compare $(SHOWN)
+	@echo results/report/compare.html
 
 plan: .venv/ready  ## print jobs, time, memory and disk of a run of CONFIG, before anything starts
 	@$(CHECK)

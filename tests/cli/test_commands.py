@@ -1,6 +1,8 @@
 """The command line: the whole way in one process, its mistakes, and what stands on its streams."""
 
 import json
+import time
+from dataclasses import replace
 from io import StringIO
 
 import h5py
@@ -11,7 +13,7 @@ import pytest
 import lindrop
 from lindrop.cli.app import COMMANDS, run
 from lindrop.models.base import Training
-from lindrop.models.catalogue import fit
+from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.store.model import read_model
 from lindrop.store.split import read_split
 from support.models import tasteful
@@ -303,12 +305,11 @@ def test_a_plan_is_what_tune_does(folder, said):
     assert "ease: 2 points" in talk
 
 
-def test_no_model_begins_after_the_budget_unless_it_was_named(folder, said):
-    output, talk = said("tune", "my.csv", "--budget", 1e-6)
-    assert "sparse_edlae is left out: the 1e-06 minutes are over" in talk
-    assert set(rows(output)["model"]) == {"popularity"}
-    output, _ = said("tune", "my.csv", "--budget", 1e-6, *QUICK)
-    assert set(rows(output)["model"]) == {"popularity", "ease"}
+def test_no_model_is_tuned_after_the_budget_but_popularity(folder, said):
+    for left_out, models in {"sparse_edlae": (), "ease": QUICK}.items():
+        output, talk = said("tune", "my.csv", "--budget", 1e-6, *models)
+        assert f"{left_out} is left out: not done when the 1e-06 minutes were over" in talk
+        assert set(rows(output)["model"]) == {"popularity"}
 
 
 def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatch):
@@ -318,3 +319,34 @@ def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatc
     assert "nDCG@100" in output
     assert "behind the best" in output
     assert "ease,ndcg" not in output
+
+
+def test_a_fit_that_has_begun_ends_with_the_budget(folder, said, refused, monkeypatch):
+    began = []
+
+    def slow(data, **parameters):
+        began.append(parameters)
+        while True:
+            time.sleep(0.01)
+
+    entry = replace(CATALOGUE["ease"], function=slow)
+    monkeypatch.setitem(CATALOGUE, "ease", entry)
+    start = time.monotonic()
+    output, talk = said("tune", "my.csv", "--models", "popularity,ease,wmf", "--budget", "0.05")
+    assert time.monotonic() - start < 30
+    assert began
+    assert "ease is left out: not done when the 0.05 minutes were over; --budget gives" in talk
+    assert "popularity" in rows(output)["model"].to_list()
+    assert "ease" not in rows(output)["model"].to_list()
+    assert read_model("my.model.h5").name in ("popularity", "wmf")
+    assert sorted(path.name for path in folder.iterdir()) == ["my.csv", "my.model.h5"]
+    line = refused(1, "tune", "my.csv", "--models", "ease", "--budget", "0.02", "-o", "other.h5")
+    assert "no model was done within 0.02 minutes: --budget gives more" in line
+    assert not (folder / "other.h5").exists()
+
+
+def test_models_that_are_named_without_a_budget_take_what_they_need(folder, said, monkeypatch):
+    monkeypatch.setattr("lindrop.cli.comparison.MINUTES", 1e-6)
+    _, talk = said("tune", "my.csv", *QUICK)
+    assert "is best" in talk
+    assert "not done" not in talk

@@ -83,3 +83,46 @@ def test_plan_prints_and_makes_nothing(own):
     assert "Nothing to be done" not in own.ok(
         "snakemake --cores 2 plan --configfile config/mine.yaml"
     )
+
+
+def test_a_fit_that_has_begun_ends_with_the_budget_and_the_next_run_tries_it_again(own):
+    own.write(
+        "config/mine.yaml",
+        MINE + "compare: {models: [popularity, slim], budget: 0.2}\n",
+    )
+    solver = own.path("workflow/lindrop/models/slim.py")
+    quick = solver.read_text()
+    endless = "    import time\n\n    while True:\n        time.sleep(0.1)\n"
+    first = "    penalty = Penalty(l1"
+    assert quick.count(first) == 1
+    solver.write_text(quick.replace(first, endless + first))
+    output = own.ok(COMPARE % (2, ""))
+    reason = "not done when the budget of 0.2 min was over"
+    assert f"lindrop: warning: dataset mine, model slim: left out: {reason}" in output
+    found = pd.read_csv(own.path("results/tables/compare.csv"))
+    assert {*found["model"]} == {"popularity"}
+    page = own.path("results/report/compare.html").read_text()
+    assert f"Left out: SLIM ({reason}; the next run tries again)." in page
+    refused = own.fails("lindrop similar results/models/mine/slim.h5 p1")
+    assert f"lindrop: error: results/models/mine/slim.h5: {reason}" in refused
+    jobs = rules_run(own.ok(COMPARE % (2, "-n")))
+    assert jobs.count("tune") == jobs.count("fit") == 1
+    solver.write_text(quick)
+    own.write("config/mine.yaml", MINE + "compare: {models: [popularity, slim], budget: 20}\n")
+    own.ok(COMPARE % (2, ""))
+    found = pd.read_csv(own.path("results/tables/compare.csv"))
+    assert {*found["model"]} == {"popularity", "slim"}
+    assert "Left out: SLIM" not in own.path("results/report/compare.html").read_text()
+    assert "Nothing to be done" in own.ok(COMPARE % (2, ""))
+
+
+def test_no_budget_ends_models_that_are_named_without_one(own):
+    own.write("config/mine.yaml", MINE + "compare: {models: [popularity]}\n")
+    own.write(
+        "probe.smk",
+        "include: \"workflow/Snakefile\"\nlimit.begin = lambda minutes: print('the clock began')\n",
+    )
+    run = "snakemake -s probe.smk --cores 1 -f compare_table --configfile config/mine.yaml"
+    assert "the clock began" not in own.ok(run)
+    own.write("config/mine.yaml", MINE + "compare: {models: [popularity], budget: 9}\n")
+    assert "the clock began" in own.ok(run)

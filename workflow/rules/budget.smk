@@ -10,6 +10,7 @@ from lindrop.base.atomic import atomic
 from lindrop.base.memory import available_bytes
 from lindrop.data.fetch import files_below
 from lindrop.planning import budget as budgets
+from lindrop.planning import limit
 from lindrop.planning.look import looked_at
 from lindrop.planning.sizes import stated_size
 from lindrop.planning.work import is_dual
@@ -54,6 +55,7 @@ def choice_of(dataset):
     )
     return {
         "told": budgets.told(dataset, choice, BUDGET, HEAVY),
+        "left_out": choice.left_out,
         "dual": is_dual(size),
         "stages": choice.stages(),
         "models": {
@@ -133,8 +135,29 @@ def turn(wildcards):
     return FIRST + len(models) - place
 
 
-def tell_choices():
-    """Print what was read and chosen, before the first job of `snakemake compare`."""
-    if any(job.rule.name == "compare_table" for job in workflow.dag.needrun_jobs()):
-        for choice in CHOICES.values():
-            print(choice["told"], file=sys.stderr, flush=True)
+def left_out():
+    """Why models are left out by the choice for each dataset that has a budget."""
+    return {dataset: choice["left_out"] for dataset, choice in CHOICES.items()}
+
+
+def budgeted_metrics():
+    """Files of the metrics of models that a budget may leave out."""
+    return [
+        real(METRICS, dataset=dataset, model=model)
+        for dataset in CHOICES
+        for model in compared_models(dataset)
+    ]
+
+
+def begin_budget():
+    """Print what was read and chosen before the first job of `snakemake compare`, and start its clock.
+
+    Models that the configuration names are done whatever they take, unless it says the minutes, too.
+    On a cluster, where jobs wait for their turn, no clock ends them.
+    """
+    if not any(job.rule.name == "compare_table" for job in workflow.dag.needrun_jobs()):
+        return
+    for choice in CHOICES.values():
+        print(choice["told"], file=sys.stderr, flush=True)
+    if CHOICES and not CLUSTER and (BUDGET_GIVEN or not SOME_COMPARED):
+        limit.begin(BUDGET * len(CHOICES))

@@ -10,6 +10,7 @@ import hashlib
 from lindrop.base.digest import digest, remember
 from lindrop.data.fetch import files_below
 from lindrop.models.catalogue import CATALOGUE
+from lindrop.planning.limit import times_left_out
 
 remember(Path(".snakemake", "lindrop", "code.json"))
 # Rows and options of all models. A model's jobs depend on its own row alone and have its options as
@@ -70,6 +71,8 @@ TITLES = {
     for name, entry in CATALOGUE.items()
 }
 SEED = config["seed"]
+# A model that a budget has left out is tried again by the next run.
+LEFT = times_left_out()
 
 # Stages by name: the stages before each, or a function of the wildcards for them, and a function of the wildcards that returns what else
 # decides its output, code included.
@@ -110,6 +113,7 @@ STAGES = {
         lambda dataset, model, **_: (
             code_of_model("tune.py", model),
             sorted(tuned(dataset, model).items()),
+            *([LEFT[dataset, model]] if LEFT[dataset, model] else []),
             TUNED_BY,
             CRITERION,
         ),

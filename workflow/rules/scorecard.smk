@@ -80,6 +80,8 @@ for page, papers in PAGES.items():
             titles={str(file): shown[file] for file in shown if file in [*media, *deep]},
             deep={file: file_state(file) for file in [*deep, *deep_results(".json")]},
             benchmarks=real("<benchmarks>"),
+            left_out=left_out() if page == "compare" else {},
+            metrics=budgeted_metrics() if page == "compare" else [],
             config=yaml.safe_dump(config, sort_keys=False, allow_unicode=True),
         script:
             "../scripts/page.py"

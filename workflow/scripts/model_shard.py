@@ -4,6 +4,7 @@ from lindrop.base.stopwatch import Stopwatch
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import MARGIN, Size, pattern_columns
 from lindrop.models.tuning import parameters, ranks_of
+from lindrop.planning.limit import kept_to_budget
 from lindrop.ranking.grids import axes
 from lindrop.store.columns import write_columns
 from lindrop.store.split import read_split_sha256
@@ -13,7 +14,10 @@ from lindrop.store.trials import read_choice
 wildcards, params = snakemake.wildcards, snakemake.params
 model, options = wildcards.model, params.options
 
-with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"):
+with (
+    job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"),
+    kept_to_budget(wildcards.dataset, model, snakemake.output),
+):
     split = snakemake.input.split
     digest, entry = read_split_sha256(split), CATALOGUE[model]
     data = read_training(split, seed=params.seed, light=True)

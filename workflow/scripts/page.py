@@ -10,7 +10,7 @@ from lindrop.claims.media import Figure, Table, caption_of
 from lindrop.claims.page import Content, generated, render
 from lindrop.claims.provenance import provenance
 from lindrop.claims.register import read_papers
-from lindrop.output.compare_page import compared
+from lindrop.output.compare_page import all_left_out, compared
 from lindrop.papers.steck2020.table1_comparison import beside, on_papers_data
 
 files, params = snakemake.input, snakemake.params
@@ -38,7 +38,8 @@ with job(snakemake.log[0]):
     if "compare" in files_of:
         table1 = on_papers_data(table1) if table1 else None
         of_models = files_of["compare"], files_of["datasets"]
-        models = compared(*of_models, config["criterion"], synthetic)
+        left_out = all_left_out(params.left_out, params.metrics)
+        models = compared(*of_models, config["criterion"], synthetic, left_out)
     content = Content(
         [assess(paper, checks) for paper in read_papers(files.claims, files.schema)],
         sorted(figures, key=lambda figure: figure.id != "compare_costs"),  # what models cost first

@@ -2,6 +2,7 @@ from lindrop.base.reporting import job
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.search import search
 from lindrop.models.tuning import ranks_of, tune
+from lindrop.planning.limit import kept_to_budget
 from lindrop.ranking.grids import grid, rank_of_table
 from lindrop.store.split import read_split_matrix, read_split_sha256
 from lindrop.store.training import read_training
@@ -10,7 +11,10 @@ from lindrop.store.trials import write_trials
 wildcards, params = snakemake.wildcards, snakemake.params
 model, options = wildcards.model, params.options
 
-with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"):
+with (
+    job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"),
+    kept_to_budget(wildcards.dataset, model, snakemake.output),
+):
     split = snakemake.input.split
     data = read_training(
         *(split, snakemake.input.gram or None, snakemake.input.spectrum or None),

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from lindrop.cli.talk import Talk
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.planning import budget as budgets
 
+MINUTES = 5  # of a budget that nobody set
 KEYS = ("metrics", "criterion", "rank", "tuning", "seed")
 
 compared = given_by.all_of(
@@ -33,9 +35,8 @@ compared = given_by.all_of(
             cls=given_by.Option,
             section="Models",
             type=click.FloatRange(min=0, min_open=True),
-            default=5,
-            show_default=True,
-            help="Minutes within which models, grids and ranks are chosen.",
+            help="Minutes: models, grids and ranks are chosen to fit, and what is not done then is "
+            "left out. Without it, models that you name take what they need.  [default: 5]",
         ),
         click.option(
             "--grid",
@@ -58,6 +59,7 @@ class Comparison:
     models: list[str] | None
     fixed: tuple[str, ...]
     budget: float
+    limit: float  # minutes after which no model is tuned any more
 
     @classmethod
     def of(
@@ -77,7 +79,9 @@ class Comparison:
             raise UserError(f"--grid {other[0]}.…: {other[0]} is not among the --models")
         given = [key for key in ("rank", "tuning") if options[key] is not None]
         fixed = (*given, *config["models"])
-        return cls(settings, compared, fixed, options["budget"])
+        budget = options["budget"]
+        limit = inf if compared and budget is None else budget or MINUTES
+        return cls(settings, compared, fixed, budget or MINUTES, limit)
 
     @property
     def tuning(self) -> str:

@@ -29,6 +29,7 @@ from lindrop.data.split import (
 from lindrop.planning.look import size_of_split
 from lindrop.planning.sizes import DataSize
 from lindrop.serving.histories import Histories, histories_of
+from lindrop.store.left_out import require_result
 from lindrop.store.model import SavedModel, read_model
 from lindrop.store.seal import is_stored
 from lindrop.store.split import read_all_interactions, read_split, read_treatment
@@ -248,6 +249,7 @@ def saved_model(path: Path) -> SavedModel:
     if not path.is_file():
         raise UserError(f"{path}: no such model; `lindrop tune` and `lindrop fit` make one")
     if not is_stored(path):
+        require_result(path)
         raise UserError(f"{path}: not a model of lindrop; the model comes first, then the data")
     return read_model(path)
 

@@ -1,12 +1,14 @@
 """`lindrop tune`: compare models on a table, and save the winner fitted to all users."""
 
 import time
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import click
 import pandas as pd
 
+from lindrop.base.deadline import until
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress
 from lindrop.cli import options as given_by
@@ -17,7 +19,7 @@ from lindrop.cli.tables import FORMS, form_of, show
 from lindrop.cli.talk import Talk
 from lindrop.output import compare
 from lindrop.output.winner import notes, place, words
-from lindrop.planning.budget import Choice
+from lindrop.planning.budget import ALWAYS, Choice
 from lindrop.serving.selection import Trial
 from lindrop.store.model import write_model
 
@@ -88,25 +90,31 @@ def command(
 def _test_all(trial: Trial, choice: Choice, comparison: Comparison, talk: Talk) -> None:
     """Tune and test the models one by one, each told when it is done.
 
-    Models that nobody named are not begun once the budget is used up, as on a busy machine.
+    When the budget is used up, as on a busy machine, the others are left out, and so is the one
+    that has begun.
     """
-    end = time.monotonic() + 60 * comparison.budget
+    end = time.time() + 60 * comparison.limit
+    over = f"not done when the {comparison.limit:g} minutes were over; --budget gives more"
     criterion = trial.settings["criterion"]
-    progress = Progress("all models", round(60 * choice.minutes), unit="s of work")
+    begun = time.time()
+    progress = Progress("all models", len(choice.ways), unit="models", every=inf)
     progress.advance(0)
     for name, way in choice.ways.items():
-        if comparison.models is None and trial.results and time.monotonic() > end:
-            talk.say(f"{name} is left out: the {comparison.budget:g} minutes are over", "yellow")
-            continue
         try:
-            result = trial.tested(name, way.options, way.rank, comparison.tuning)
+            with until(inf if name == ALWAYS else end, over):
+                result = trial.tested(name, way.options, way.rank, comparison.tuning)
         except UserError as error:
             talk.say(f"{name} is left out: {error}", "yellow")
         else:
             row = compare.means(result.per_user, {}).to_dict("index")[criterion]
-            talk.say(f"{name}: {criterion} {compare.cell(row['mean'], row['stderr'])}")
-        progress.advance(round(60 * way.minutes))
+            found, minutes = compare.cell(row["mean"], row["stderr"]), (time.time() - begun) / 60
+            talk.say(f"{name}: {criterion} {found} (after {minutes:.1f} min)")
+        progress.advance(1)
     if not trial.results:
+        if time.time() > end:
+            raise UserError(
+                f"no model was done within {comparison.limit:g} minutes: --budget gives more"
+            )
         raise UserError("no model could be fitted to these data")
 
 

@@ -14,6 +14,7 @@ from lindrop.output.winner import Placed, p_text, place, signed, words
 from lindrop.ranking.evaluation import summary
 from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import metric, title
+from lindrop.store.left_out import LeftOut
 from lindrop.store.metrics import read_metrics_of
 from lindrop.store.split import read_split_facts
 
@@ -65,7 +66,8 @@ def data(
 ) -> list[Line]:
     """Lines of the table, from the files of metrics and of the splits of the datasets `names`.
 
-    The models of a dataset begin with the one that has the best criterion.
+    The models of a dataset begin with the one that has the best criterion. Those that a budget has
+    left out have no lines.
     """
     items = {
         name: read_split_facts(split)[0].items for name, split in zip(names, splits, strict=True)
@@ -76,8 +78,17 @@ def data(
                 logger.warning("%s: %s: it has %d items only, all are listed", name, asked, number)
     found: dict[str, dict[str, Tested]] = {name: {} for name in names}
     for file in map(Path, metrics):
-        results = read_metrics_of(file)
+        try:
+            results = read_metrics_of(file)
+        except LeftOut:  # the page says so
+            continue
         found[file.parent.name][file.stem] = results[rank_of_table(rank, list(results))]
+    if undone := [name for name, tested in found.items() if not tested]:
+        raise LeftOut(
+            undone[0],
+            "no model was done within the budget: run again, or set more minutes as budget under "
+            "compare in the configuration",
+        )
     return [
         Line(name, model, tested[model], shown, items[name], placed, criterion)
         for name, tested in found.items()

@@ -9,6 +9,7 @@ from lindrop.models.catalogue import CATALOGUE
 from lindrop.output.compare import cell
 from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import title
+from lindrop.store.left_out import LeftOut
 from lindrop.store.metrics import read_metrics_of
 
 CAPTION = "Metrics by popularity of the items to be found and by activity of the users"
@@ -25,11 +26,15 @@ def data(
     """A row for each dataset, model, group and metric of accuracy, from the files of metrics."""
     tables = []
     for file in sorted(map(Path, metrics), key=lambda file: list(names).index(file.parent.name)):
-        results = read_metrics_of(file)
+        try:
+            results = read_metrics_of(file)
+        except LeftOut:
+            continue
         groups = results[rank_of_table(rank, list(results))].groups
         table = groups[groups["metric"].isin(shown)] if len(groups) else groups
         tables.append(table.assign(dataset=file.parent.name, model=file.stem))
-    return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
+    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return found.reindex(columns=COLUMNS)
 
 
 def table(data: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pandas as pd
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.output.winner import Row, notes, p_text, seconds, signed, told_apart, words
 from lindrop.ranking.metrics import title
+from lindrop.store.left_out import why_left_out
 
 SPLITS = {
     "users": "whole users held out",
@@ -53,22 +54,48 @@ class ComparedDataset:
 
 
 def compared(
-    table: Path, datasets: Path, criterion: str, generated: Collection[str]
+    table: Path,
+    datasets: Path,
+    criterion: str,
+    generated: Collection[str],
+    left_out: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[ComparedDataset]:
-    """All datasets, those of the user first, from compare.csv and datasets.csv."""
+    """All datasets, those of the user first, from compare.csv and datasets.csv.
+
+    `left_out` says of each dataset why models are left out.
+    """
     lines = pd.read_csv(table, dtype={"dataset": str}, keep_default_na=False, na_values=[""])
     lines["edge"], lines["params"] = lines["edge"].fillna(""), lines["params"].fillna("")
     read = pd.read_csv(datasets, dtype={"dataset": str}, keep_default_na=False, na_values=[""])
     facts = {str(row["dataset"]): row for row in read.to_dict("records")}
     found = [
-        _dataset(str(name), rows, facts[str(name)], criterion, str(name) in generated)
+        _dataset(
+            *(str(name), rows, facts[str(name)], criterion, str(name) in generated),
+            (left_out or {}).get(str(name), {}),
+        )
         for name, rows in lines.groupby("dataset", sort=False)
     ]
     return sorted(found, key=lambda of: of.generated)
 
 
+def all_left_out(
+    planned: Mapping[str, Mapping[str, str]], metrics: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Why models are left out of each dataset: as `planned`, or as the files of metrics say."""
+    found = {dataset: dict(models) for dataset, models in planned.items()}
+    for file in map(Path, metrics):
+        if why := why_left_out(file):
+            found.setdefault(file.parent.name, {})[file.stem] = f"{why}; the next run tries again"
+    return found
+
+
 def _dataset(
-    name: str, rows: pd.DataFrame, facts: Row, criterion: str, generated: bool
+    name: str,
+    rows: pd.DataFrame,
+    facts: Row,
+    criterion: str,
+    generated: bool,
+    left_out: Mapping[str, str],
 ) -> ComparedDataset:
     others = [metric for metric in rows["metric"].unique() if metric != criterion]
     by_model = [
@@ -82,6 +109,12 @@ def _dataset(
             0,
             "≈ cannot be told apart from the best model: p is 0.05 or more, corrected for "
             f"{models - 1} comparisons by Holm's method.",
+        )
+    if left_out:
+        said.append(
+            "Left out: "
+            + "; ".join(f"{CATALOGUE[model].title} ({why})" for model, why in left_out.items())
+            + "."
         )
     return ComparedDataset(
         *(name, generated, words(rows, criterion), _facts(facts), _warning(facts)),

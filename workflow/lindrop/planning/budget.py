@@ -19,6 +19,7 @@ WORTH = (
     *("popularity", "sparse_edlae", "ease", "full_edlae", "full_dlae", "product_l2"),
     *("weight_decay", "wmf", "slim", "edlae", "dropout_l2", "full_l2"),
 )
+ALWAYS = "popularity"  # which no clock ends: it takes a moment, and one model is an answer
 FIRST = ("popularity", "sparse_edlae", "sparse_ease")  # the first table is of these
 NOT_WORTH = {
     "sampled_dropout": "has the objective of dropout_l2, which needs no training",
@@ -54,12 +55,16 @@ class Choice:
     matrix: float = 0.0  # minutes of X'X and its spectrum
 
     def ordered(self) -> list[str]:
-        """Models in the order of their jobs: quick ones first, those that need X'X last."""
+        """Models in the order of their jobs: quick ones first, then by what must be made for them.
+
+        That is nothing, X'X, or its spectrum as well.
+        """
         return sorted(
             self.ways,
             key=lambda model: (
                 plan.needs_gram(model, self.size),
                 FIRST.index(model) if model in FIRST else len(FIRST),
+                CATALOGUE[model].spectrum,
                 self.ways[model].minutes,
             ),
         )

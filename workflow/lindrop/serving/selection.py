@@ -7,6 +7,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.memory import available_bytes
 from lindrop.data.interactions import Ids
 from lindrop.data.split import Protocol, Split
@@ -35,6 +36,7 @@ class Trial:
     settings: Mapping[str, Any]  # a checked configuration: seed, metrics and criterion count
     results: dict[str, Tested] = field(default_factory=dict)
     options: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # of the solvers
+    spectra: dict[int, tuple[Vector, Matrix]] = field(default_factory=dict)  # of each training data
 
     @cached_property
     def _tuning(self) -> Training:
@@ -54,13 +56,25 @@ class Trial:
         data = Training.of(x, self.settings["seed"], keep=room)
         return replace(data, metrics=self.settings["metrics"], criterion=self.settings["criterion"])
 
+    def _with_spectrum(self, data: Training, name: str, rank: int) -> Training:
+        """The data with the leading eigenpairs of X'X, found once for all models that need them."""
+        if not CATALOGUE[name].spectrum:
+            return data
+        found = self.spectra.get(id(data))
+        if found is None or len(found[0]) < rank:
+            found = self.spectra[id(data)] = data.top_spectrum(rank)
+        return replace(data, spectrum=found)
+
     def _users(self, part: str) -> Validation:
         return Validation(*(self.split.matrix(f"{part}/{name}") for name in Validation._fields))
 
     def tested(self, name: str, options: Mapping[str, Any], rank: int, tuning: str) -> Tested:
         """Choose the parameters of a model on the validation users, and judge it on the others."""
-        data, criterion = self._tuning, self.settings["criterion"]
-        ranks = ranks_of(name, rank, [rank], data)
+        criterion = self.settings["criterion"]
+        ranks = ranks_of(name, rank, [rank], self._tuning)
+        data, final = (
+            self._with_spectrum(each, name, max(ranks)) for each in (self._tuning, self._fitting)
+        )
         users = self._users("validation")
         if len(grid(options)) == 1:
             chosen = only_choice(options, ranks)
@@ -72,7 +86,7 @@ class Trial:
                 trials = tune(data, name, grid(options), ranks, options, *users)
             chosen = choose(trials, options, criterion)
         tests = self._users("test")
-        ((result, _),) = refit(self._fitting, name, chosen, options, *tests).values()
+        ((result, _),) = refit(final, name, chosen, options, *tests).values()
         self.results[name], self.options[name] = result, solver_options(options)
         return result
 

@@ -15,6 +15,7 @@ from lindrop.base.atomic import atomic
 from lindrop.base.errors import Damaged, UserError
 from lindrop.base.parallel import over_blocks
 from lindrop.data.interactions import Ids, are_numbers
+from lindrop.store.left_out import require_result
 from lindrop.store.seal import (
     LARGE_BYTES,
     SEAL_BYTES,
@@ -239,9 +240,10 @@ class StoredFile:
 
 @contextmanager
 def open_file(path: str | Path, kind: str) -> Iterator[StoredFile]:
-    """Open a file for reading; UserError if it is damaged or of another kind or version."""
+    """Open a file for reading; UserError if it is damaged, of another kind, or left out."""
     path = Path(path)
     maker = maker_of(kind)
+    require_result(path)
     large = check_seal(path, maker)
     try:
         with h5py.File(path, "r") as file:

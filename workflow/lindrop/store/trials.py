@@ -11,6 +11,7 @@ from lindrop.base.errors import Damaged
 from lindrop.models.tuning import choose, only_choice
 from lindrop.ranking.grids import axes, grid
 from lindrop.store.csv_files import read_csv, write_csv
+from lindrop.store.left_out import require_result
 
 MAKER = "the rule tune (or tune_deep)"
 
@@ -64,6 +65,7 @@ def read_choice(
 
 
 def _read(path: str | Path, columns: Sequence[str], made_from: str) -> pd.DataFrame:
+    require_result(path)
     table = read_csv(path, MAKER, made_from)
     numbers = ["rank", *columns]
     if missing := [name for name in numbers if name not in table]:
