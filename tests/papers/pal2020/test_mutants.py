@@ -150,6 +150,7 @@ MUTANTS = [
         {"abstract_low_rank", "section_2_3_full_rank"},
     ),
     (capacity, "least_bound", a_tenth_more, {"section_1_nuclear_norm"}),
+    (capacity, "beta_at", instead(lambda keep, r, d: r / d), {"section_1_nuclear_norm"}),
     (supplement, "REPLICAS", instead((10,)), {"equation_24"}),
     (
         supplement,

@@ -89,7 +89,7 @@ def _balance(data: np.random.Generator, descent: np.random.Generator) -> Iterato
             products = importance(best.u, x.T @ best.v)
             spreads.append(np.ptp(products) / products.mean())
             if width >= ROWS:
-                ratios.append(best.value / least_bound(y, 1, beta_at(keep, 1, width)))
+                ratios.append(best.value / least_bound(y, 1, lam_of(keep) / width))
     what = "best of random starts: spread of ‖u_i‖‖X'v_i‖, relative"
     yield equal("section_1_balance", what, max(spreads), 0, PRODUCT)
     what = "least loss expected of dropout, of descents / min ‖Y − Z‖² + λ‖Z‖_*², λ = (1 − θ)/(θd)"

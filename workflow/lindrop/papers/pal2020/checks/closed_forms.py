@@ -323,7 +323,7 @@ def _fixed_keep(data: np.random.Generator, descent: np.random.Generator) -> list
             lam = lam_of(adaptive_keep(keep, 1, nodes))
             least = minima(y, nodes, lam, STARTS, descent)[0].value
             at_adaptive.append(least_bound(y, 1, lam_of(keep)) / least)
-    keep, d = 0.5, WIDTHS[0]
+    keep, d = KEPT[0], WIDTHS[0]
     least = minima(y, d, lam_of(keep), STARTS, descent)[0].value
     at_fixed = [least_bound(y, 1, beta_at(keep, 1, d)) / least]
     literal = [least_bound(y, 1, lam_of(keep)) / least]
