@@ -102,9 +102,10 @@ def only(fits):
 def solved(solver, p, ridge, rank=RANK, x=X, iterations=400, dtype=np.float64, tolerance=-1):
     """Run for so many iterations; a negative tolerance never stops."""
     options = {"iterations": iterations, "tolerance": tolerance}
-    if solver == "zero diagonal":
-        return only(fit_zero_diagonal(training(x, dtype), [rank], p, ridge, **options))
-    return only(fit_edlae(training(x, dtype), [rank], p, ridge, solver=solver, **options))
+    fits = fit_edlae
+    if solver.startswith("zero diagonal"):
+        fits, solver = fit_zero_diagonal, "admm" if "admm" in solver else "lbfgs"
+    return only(fits(training(x, dtype), [rank], p, ridge, solver=solver, **options))
 
 
 def with_multipliers(loss, u, v):

@@ -6,6 +6,7 @@ import sys
 
 import autoencoders
 import dropout_sgd
+import edlae_solvers
 import limits
 import pandas as pd
 import pytest
@@ -99,6 +100,12 @@ def test_numbers_on_clusters_are_those_of_the_benchmark_files():
     for name in ("ml-20m", "netflix"):
         table = cost_table(pd.read_csv(RULES), name).to_markdown(index=False, disable_numparse=True)
         assert table in page
+
+
+def test_numbers_on_the_solvers_of_edlae_are_those_of_the_benchmark():
+    table = edlae_solvers.shown(pd.read_csv(edlae_solvers.OUTPUT))
+    page = (REPOSITORY / "docs" / "performance.md").read_text()
+    assert table.to_markdown(index=False, disable_numparse=True) in page
 
 
 def test_shares_of_the_limits_are_those_of_the_benchmark():

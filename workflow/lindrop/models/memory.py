@@ -195,7 +195,7 @@ def admm(size: Size, ranks: Sequence[int], options: Options) -> float:
     first = 0.0
     if size.eigenpairs < max(ranks):
         first = matrix_bytes(size.items) + spectrum_bytes(size.items, max(ranks))
-    solver = als_bytes if options.get("solver") == "als" else admm_bytes
+    solver = {"als": als_bytes, "admm": admm_bytes}.get(options.get("solver", ""), descent_bytes)
     evaluation = evaluation_bytes(size, max(ranks))
     fitted = solver(size.items, ranks) + kept_bytes(size.items, max(ranks), evaluation)
     model = matrix_bytes(size.items) + columns_bytes(size.items, _iterates(ranks, 6))
@@ -205,6 +205,12 @@ def admm(size: Size, ranks: Sequence[int], options: Options) -> float:
 def admm_bytes(items: int, ranks: Sequence[int]) -> float:
     """Peak bytes of an inverse and of ADMM's iterations."""
     beside = max(inverse_bytes(items), columns_bytes(items, _iterates(ranks, 14)))
+    return matrix_bytes(items) + columns_bytes(items, max(ranks)) + beside
+
+
+def descent_bytes(items: int, ranks: Sequence[int]) -> float:
+    """Peak bytes of an inverse and of the iterations of the quasi-Newton descent."""
+    beside = max(inverse_bytes(items), columns_bytes(items, _iterates(ranks, 18)))
     return matrix_bytes(items) + columns_bytes(items, max(ranks)) + beside
 
 

@@ -1,6 +1,6 @@
 """Fits of Eq. 10 and 11 of Steck 2020 at several ranks, which share an inverse and a spectrum."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from lindrop.models.base import Fit, LowRank, Training, dropout_penalty
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.als import ExactEncoder
 from lindrop.models.edlae.objective import Problem
-from lindrop.models.memory import admm_bytes, als_bytes
+from lindrop.models.edlae.quasi_newton import QuasiNewton
+from lindrop.models.memory import admm_bytes, als_bytes, descent_bytes
 from lindrop.models.precision import inverted
+
+Solver = Callable[[Training, Problem, Sequence[int], int, float], Iterator[tuple[int, Fit]]]
+SHIFT = 0.1  # ω of the descent, as a share of the mean of diag(H): float32 then inverts G + Λ̃ + ωI
 
 
 def fit_edlae(
@@ -21,19 +25,17 @@ def fit_edlae(
     ranks: Sequence[int],
     p: float,
     ridge: float,
-    solver: str = "admm",
+    solver: str = "lbfgs",
     iterations: int = 100,
-    tolerance: float = 3e-5,
+    tolerance: float = 1e-4,
 ) -> Iterator[tuple[int, Fit]]:
     """Fits of the low-rank EDLAE with full emphasis, yielded with their rank.
 
-    Minimises Eq. 10 of Steck 2020 (Table 1, row 5) by the corrected ADMM or by exact ALS.
+    Minimises Eq. 10 of Steck 2020 (Table 1, row 5) by quasi-Newton descent, by the corrected ADMM
+    or by exact ALS.
     """
     problem = _problem(data, p, ridge, zero_diagonal=False)
-    solvers = {"admm": _by_admm, "als": _by_exact_als}
-    if solver not in solvers:
-        raise UserError(f"no solver {solver!r} of edlae; there are {', '.join(solvers)}")
-    solve = solvers[solver]
+    solve = _chosen({"lbfgs": _by_descent, "admm": _by_admm, "als": _by_exact_als}, solver)
     yield from solve(data, problem, ranks, iterations, tolerance)
 
 
@@ -42,15 +44,23 @@ def fit_zero_diagonal(
     ranks: Sequence[int],
     p: float,
     ridge: float,
+    solver: str = "lbfgs",
     iterations: int = 500,
-    tolerance: float = 1e-5,
+    tolerance: float = 5e-5,
 ) -> Iterator[tuple[int, Fit]]:
     """Fits of EDLAE's approximation with diag(UV') = 0, yielded with their rank.
 
-    Minimises Eq. 11 of Steck 2020 by the corrected ADMM.
+    Minimises Eq. 11 of Steck 2020 by quasi-Newton descent or by the corrected ADMM.
     """
     problem = _problem(data, p, ridge, zero_diagonal=True)
-    yield from _by_admm(data, problem, ranks, iterations, tolerance)
+    solve = _chosen({"lbfgs": _by_descent, "admm": _by_admm}, solver)
+    yield from solve(data, problem, ranks, iterations, tolerance)
+
+
+def _chosen(solvers: Mapping[str, Solver], name: str) -> Solver:
+    if name not in solvers:
+        raise UserError(f"no solver {name!r} of this model; there are {', '.join(solvers)}")
+    return solvers[name]
 
 
 def _problem(data: Training, p: float, ridge: float, zero_diagonal: bool) -> Problem:
@@ -64,6 +74,26 @@ def automatic_omega(h_diagonal: Vector) -> float:
     V collapse.
     """
     return float(h_diagonal.mean())
+
+
+def _by_descent(
+    data: Training, problem: Problem, ranks: Sequence[int], iterations: int, tolerance: float
+) -> Iterator[tuple[int, Fit]]:
+    scale = automatic_omega(problem.gram_diagonal + problem.penalty)
+    shift = np.full(data.items, SHIFT * scale)
+    _, vectors = data.top_spectrum(max(ranks))
+    gram = inverted(data, problem.penalty + shift, descent_bytes(data.items, ranks))
+    for rank in ranks:
+        decoder = np.ascontiguousarray(vectors[:, :rank], gram.dtype)
+        encoder = ridge_regression(gram, problem.penalty + shift, decoder)
+        del decoder
+        run = QuasiNewton(gram, problem, encoder)
+        monitor = _Monitor(problem, tolerance)
+        for _ in range(iterations):
+            run.step()
+            if monitor.record(LowRank(run.u, run.v), run.objective):
+                break
+        yield rank, monitor.fit(rank)
 
 
 def _by_admm(
@@ -116,13 +146,19 @@ class _Monitor:
         self.quiet = 0
 
     def done(self, u: Matrix, v: Matrix, gu: Matrix, residual: float) -> bool:
-        """Record the next iterate; true once two steps in a row changed less than `tolerance`."""
+        """Record the next iterate with its best decoder; true if the solver may stop."""
         problem = self.problem
         best = problem.best_decoder(u, gu)
         objective = problem.objective(u, best, gu)
         gap = (problem.objective(u, v, gu) - objective) / objective
+        return self.record(LowRank(u, best), objective, gap, residual)
+
+    def record(
+        self, model: LowRank, objective: float, gap: float = 0.0, residual: float = 0.0
+    ) -> bool:
+        """Record the next iterate; true once two in a row changed less than `tolerance`."""
         last = self.history[-1]["objective"] if self.history else np.inf
-        self.model = LowRank(u, best)
+        self.model = model
         change = abs(last - objective) / objective
         self.history.append(
             {

@@ -24,7 +24,7 @@ class Problem:
 
     def objective(self, u: Matrix, v: Matrix, gu: Matrix) -> float:
         """‖X - X off(UV')‖² + ‖Λ̃^½ off(UV')‖² (Eq. 10; it equals Eq. 11 where diag(UV') = 0)."""
-        hu = self._regularised(u, gu)
+        hu = self.regularised(u, gu)
         b = row_products(u, v)
         h_diagonal = self.gram_diagonal + self.penalty
         explained = row_products(gu, v).sum() - self.gram_diagonal @ b
@@ -44,7 +44,7 @@ class Problem:
         v_i = (S - u h' - h u' + H_ii u u')⁻¹ ((GU)_i - G_ii u) with u = U_i, h = (HU)_i, by the
         Woodbury formula.
         """
-        hu = self._regularised(u, gu)
+        hu = self.regularised(u, gu)
         target = gu - self.gram_diagonal.astype(u.dtype)[:, None] * u
         s_inverse = symmetric_inverse(u.T @ hu)
         su, sh, st = u @ s_inverse, hu @ s_inverse, target @ s_inverse
@@ -62,7 +62,7 @@ class Problem:
         decoder -= sh * z[:, 1:]
         return decoder
 
-    def _regularised(self, u: Matrix, gu: Matrix) -> Matrix:
+    def regularised(self, u: Matrix, gu: Matrix) -> Matrix:
         """H U = G U + Λ̃ U."""
         hu: Matrix = self.penalty.astype(u.dtype)[:, None] * u
         hu += gu
@@ -70,13 +70,21 @@ class Problem:
 
     def _constrained_decoder(self, u: Matrix, gu: Matrix) -> Matrix:
         """Best decoder for Eq. 11: V' = D U'(G - dMat(η)), D = (U'HU)⁻¹ (Eq. 29), η by Eq. 30."""
-        d = symmetric_inverse(u.T @ self._regularised(u, gu))
-        ud = u @ d
-        scale = row_products(ud, u)  # 0 for an item without users, whose row of U is 0
-        eta = row_products(ud, gu) / np.where(scale > 0, scale, 1.0)
+        d = symmetric_inverse(u.T @ self.regularised(u, gu))
+        ud, _, eta = self.multipliers(u, gu, d)
         decoder: Matrix = gu @ d
         decoder -= eta.astype(u.dtype)[:, None] * ud
         return decoder
+
+    def multipliers(
+        self, u: Matrix, gu: Matrix, d: Matrix | None = None
+    ) -> tuple[Matrix, Vector, Vector]:
+        """U D, diag(U D U') and the multipliers η of the zero diagonal (Eq. 30), D = (U'HU)⁻¹."""
+        if d is None:
+            d = symmetric_inverse(u.T @ self.regularised(u, gu))
+        ud = u @ d
+        scale = row_products(ud, u)  # 0 for an item without users, whose row of U is 0
+        return ud, scale, row_products(ud, gu) / np.where(scale > 0, scale, 1.0)
 
 
 class RankTooLarge(Unsolvable):
@@ -97,10 +105,15 @@ def row_products(a: Matrix, b: Matrix) -> Vector:
 
 def symmetric_inverse(a: Matrix) -> Matrix:
     """Inverse of a small symmetric positive definite matrix, computed in float64."""
+    inverse: Matrix = sl.cho_solve((lower_factor(a), True), np.eye(len(a)))
+    return ((inverse + inverse.T) / 2).astype(a.dtype)
+
+
+def lower_factor(a: Matrix) -> Matrix:
+    """Lower Cholesky factor of a small symmetric positive definite matrix, in float64."""
     a64 = a.astype(np.float64)
     try:
-        factor = sl.cho_factor((a64 + a64.T) / 2, lower=True, overwrite_a=True)
+        factor: Matrix = sl.cholesky((a64 + a64.T) / 2, lower=True, overwrite_a=True)
     except np.linalg.LinAlgError as error:
         raise RankTooLarge from error
-    inverse: Matrix = sl.cho_solve(factor, np.eye(len(a)))
-    return ((inverse + inverse.T) / 2).astype(a.dtype)
+    return factor

@@ -95,7 +95,9 @@ def _solved(x: Matrix, loss: Quadratic, rank: int, rng: np.random.Generator) -> 
 
 def zero_diagonal(x: Matrix, rank: int) -> LowRank:
     """Minimiser of Eq. 11, by the corrected ADMM until convergence."""
-    fits = fit_zero_diagonal(training(x), [rank], P, 0.0, iterations=ITERATIONS, tolerance=-1)
+    fits = fit_zero_diagonal(
+        training(x), [rank], P, 0.0, solver="admm", iterations=ITERATIONS, tolerance=-1
+    )
     ((_, fit),) = fits
     return low_rank(fit)
 
