@@ -26,7 +26,9 @@ def write_left_out(path: str | Path, reason: str) -> None:
 
 
 def why_left_out(path: str | Path) -> str:
-    """Why a result was left out; empty if it was not."""
+    """Why a result was left out; empty if it was not, or if there is no such file."""
+    if not Path(path).exists():
+        return ""
     mark = MARK.encode()
     with Path(path).open("rb") as file:
         if file.read(len(mark)) != mark:
