@@ -5,8 +5,9 @@
     python benchmarks/real_data.py results
 
 The first two commands are runs; the claims on MovieLens 100K are those of `steck2020 --configfile
-config/ml-100k.yaml` alone, those on Last.fm of benchmarks/lastfm.yaml and config/quick.yaml. The
-third command puts what runs found on their datasets into attribution.csv,
+config/ml-100k.yaml` alone, those on Last.fm of benchmarks/lastfm.yaml and config/quick.yaml, the
+trainings on Gowalla of config/gowalla-users.yaml, whose splits and epochs are its own. The third
+command puts what runs found on their datasets into attribution.csv,
 emphasis.csv and real_claims.csv of benchmarks/results, in place of what was there, draws
 docs/attribution.png, docs/gains.png and docs/emphasis.png and writes docs/results.md; without a
 folder, it draws and writes only.
@@ -49,14 +50,23 @@ commands that compute everything here; the csv files are in `benchmarks/results`
 
 
 def add(folder: Path) -> None:
-    """Replace the lines of the datasets of a run."""
+    """Replace the lines of the datasets of a run, but not those of more splits than it has."""
     for name in FIGURES:
-        file = folder / "figures" / f"steck2020_{name}.csv"
+        file, kept = folder / "figures" / f"steck2020_{name}.csv", NUMBERS / f"{name}.csv"
         if file.exists():
-            _replace(NUMBERS / f"{name}.csv", pd.read_csv(file))
+            new = pd.read_csv(file)
+            earlier = _splits(pd.read_csv(kept)) if kept.exists() else {}
+            fewer = {set_ for set_, number in _splits(new).items() if number < earlier.get(set_, 0)}
+            _replace(kept, new[~new["dataset"].isin(fewer)])
     checks = folder / "experiments" / "steck2020" / "experiments.json"
     if checks.exists():
         _replace(real_claims.FILE, real_claims.lines(checks, folder / "tables"))
+
+
+def _splits(found: pd.DataFrame) -> dict[str, float]:
+    """Number of splits by dataset."""
+    most = found.groupby("dataset")["splits"].max()
+    return {str(name): float(number) for name, number in most.items()}
 
 
 def _replace(kept: Path, new: pd.DataFrame) -> None:

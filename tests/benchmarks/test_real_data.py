@@ -102,6 +102,21 @@ def test_a_run_replaces_the_lines_of_its_datasets_alone(tmp_path, monkeypatch):
     assert found["what"].tolist() == ["ml-100k: least gain", "lastfm: least gain"]
 
 
+def test_a_run_on_fewer_splits_replaces_nothing(tmp_path, monkeypatch):
+    run = tmp_path / "results"
+    (run / "figures").mkdir(parents=True)
+    monkeypatch.setattr(real_data, "NUMBERS", tmp_path)
+    kept, new = tmp_path / "attribution.csv", run / "figures" / "steck2020_attribution.csv"
+    line = {"dataset": "ml-1m", "quantity": "gain", "splits": 5, "value": 0.25}
+    pd.DataFrame([line]).to_csv(kept, index=False)
+    pd.DataFrame([{**line, "splits": 1, "value": 0.5}]).to_csv(new, index=False)
+    real_data.add(run)
+    assert pd.read_csv(kept)["value"].tolist() == [0.25]
+    pd.DataFrame([{**line, "value": 0.75}]).to_csv(new, index=False)
+    real_data.add(run)
+    assert pd.read_csv(kept)["value"].tolist() == [0.75]
+
+
 @pytest.mark.parametrize("name", real_data.PICTURES)
 def test_pictures_are_there(name):
     assert (real_data.DOCS / f"{name}.png").stat().st_size > 10_000

@@ -20,7 +20,7 @@ rule gram_shard:
     priority: FIRST
     conda:
         "../../envs/fit.yaml"
-    threads: HEAVY
+    threads: fit_threads
     resources:
         mem_mb=gram_mb,
         runtime=grows(60),
@@ -47,7 +47,7 @@ rule gram:
     priority: FIRST
     conda:
         "../../envs/fit.yaml"
-    threads: HEAVY
+    threads: fit_threads
     resources:
         mem_mb=gram_mb,
         runtime=grows(60),
@@ -91,7 +91,7 @@ rule spectrum:
     priority: FIRST
     conda:
         "../../envs/fit.yaml"
-    threads: HEAVY
+    threads: fit_threads
     resources:
         mem_mb=spectrum_mb,
         runtime=grows(120),

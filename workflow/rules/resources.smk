@@ -234,7 +234,10 @@ def is_small(wildcards, input=None):
 
 
 def fit_threads(wildcards, input):
-    """Threads of a fit: one on small data, so that fits run in parallel; else all cores."""
+    """Threads of a fit or of X'X: one on small data, so that jobs run side by side; else all cores.
+
+    A job that asked for all cores would wait until no other job is left that takes one.
+    """
     return 1 if is_small(wildcards, input) else HEAVY
 
 
