@@ -21,7 +21,6 @@ from lindrop.store.left_out import LeftOut, write_left_out
 
 ENDS, MINUTES = "LINDROP_BUDGET_ENDS", "LINDROP_BUDGET_MINUTES"
 LEFT = Path(".snakemake", "lindrop", "left_out.jsonl")
-MARGIN = 30  # seconds that tables and page may take after the budget
 
 
 def begin(minutes: float) -> None:
