@@ -230,7 +230,10 @@ MISTAKES = {
     "no file": (1, ["tune", "none.csv"], "none.csv: no such file or folder"),
     "no model": (1, ["recommend", "none.h5", "my.csv"], "none.h5: no such model"),
     "data for a model": (1, ["similar", "my.csv", "p1"], "my.csv: not a model of lindrop"),
-    "a wrong column": (1, ["tune", "my.csv", "--user", "usr"], "no column named 'usr'"),
+    "a wrong column": (
+        *(1, ["tune", "my.csv", "--user", "usr"]),
+        "my.csv: no column named 'usr'; the columns are customer, stars, product",
+    ),
     "another split's option": (1, ["split", "my.csv", "--cut", "9"], "--cut: not an option of"),
     "too many held out": (1, ["split", "my.csv", "--heldout-users", "300"], "heldout_users"),
     "a wrong metric": (1, ["tune", "my.csv", "--metrics", "ndgc@10"], "no metric 'ndgc@10'"),

@@ -101,6 +101,8 @@ def columns_of(
     UserError if no column is known to hold the users or the items, with the columns there are.
     """
     present = _present(path, format)
+    if wrong := [name for name in named.values() if name is not None and name not in present]:
+        raise UserError(f"{path}: no column named {wrong[0]!r}; the columns are {_shown(present)}")
     plain = {re.sub(r"[\W_]", "", name).casefold(): name for name in reversed(present)}
     found = dict(named)
     for role in NAMES:
@@ -127,7 +129,7 @@ def _present(path: Path, format: str) -> list[str]:
 
 def _unnamed(missing: Sequence[str], present: Sequence[str]) -> str:
     """What to do where no column is known to hold the users or the items."""
-    shown = ", ".join(name[:40] for name in present[:20]) + (", …" if present[20:] else "")
+    shown = _shown(present)
     if len(present) == 1 and (other := re.search(r"[;|]", present[0])):
         return f"its columns are separated by {other[0]!r}; write them with commas or tabs"
     if present and all(re.fullmatch(r"[\d. ]+", name) for name in present):
@@ -135,3 +137,8 @@ def _unnamed(missing: Sequence[str], present: Sequence[str]) -> str:
     which = " and ".join(f"{role}s" for role in missing)
     options = " ".join(f"--{role} COLUMN" for role in missing)
     return f"which column holds the {which}? name it: {options}; the columns are {shown}"
+
+
+def _shown(names: Sequence[str]) -> str:
+    """The first of these names."""
+    return ", ".join(name[:40] for name in names[:20]) + (", …" if names[20:] else "")
