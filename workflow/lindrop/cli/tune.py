@@ -19,7 +19,8 @@ from lindrop.cli.tables import FORMS, form_of, show
 from lindrop.cli.talk import Talk
 from lindrop.output import compare
 from lindrop.output.winner import notes, place, words
-from lindrop.planning.budget import ALWAYS, Choice
+from lindrop.planning.budget import Choice
+from lindrop.planning.limit import ALWAYS
 from lindrop.serving.selection import Trial
 from lindrop.store.model import write_model
 

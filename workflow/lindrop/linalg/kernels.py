@@ -20,6 +20,7 @@ compiled = compiled_by(nogil=True, cache=True)
 
 USERS = 64  # rows of X per task, if B is sparse
 COUNTED = 32  # most held-out items of a user for which each rank is counted separately
+THREADED = 1 << 19  # products of X and dense B above which threads pay
 COLUMNS = 1024  # columns of B per task: parts of four rows of B and one of X B fit the L1 cache
 
 
@@ -100,7 +101,9 @@ def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:
     def tile(start: int, stop: int) -> None:
         sparse_rows_times_dense(arrays, b, scores, start, stop)
 
-    over_blocks(tile, b.shape[1], min(COLUMNS, max(1, -(-b.shape[1] // thread_count()))))
+    # a thread starts more slowly than it multiplies a small matrix
+    threads = thread_count() if x.nnz * b.shape[1] > THREADED else 1
+    over_blocks(tile, b.shape[1], min(COLUMNS, max(1, -(-b.shape[1] // threads))))
     return scores
 
 

@@ -19,7 +19,6 @@ WORTH = (
     *("popularity", "sparse_edlae", "ease", "full_edlae", "full_dlae", "product_l2"),
     *("weight_decay", "wmf", "slim", "edlae", "dropout_l2", "full_l2"),
 )
-ALWAYS = "popularity"  # which no clock ends: it takes a moment, and one model is an answer
 FIRST = ("popularity", "sparse_edlae", "sparse_ease")  # the first table is of these
 NOT_WORTH = {
     "sampled_dropout": "has the objective of dropout_l2, which needs no training",

@@ -27,7 +27,7 @@ def write_left_out(path: str | Path, reason: str) -> None:
 
 def why_left_out(path: str | Path) -> str:
     """Why a result was left out; empty if it was not, or if there is no such file."""
-    if not Path(path).exists():
+    if not Path(path).is_file():
         return ""
     mark = MARK.encode()
     with Path(path).open("rb") as file:
