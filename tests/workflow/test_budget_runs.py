@@ -44,7 +44,8 @@ def test_the_choice_is_told_first_and_a_table_grows(own):
     assert output.index(told) < output.index("rule verify_source")
     assert "within a budget of 15 min" in output
     so_far = output.index("mine, so far: the best is ")
-    assert so_far < output.rindex("rule compare_table")
+    # what a job says may come after the head of the next one, where both are short
+    assert output.index("rule compare_so_far") < output.rindex("rule compare_table")
     assert "still to come: ease" in output[so_far:]
     found = pd.read_csv(own.path("results/tables/compare.csv"))
     assert {*found["model"]} == {"ease", "popularity", "sparse_edlae"}
