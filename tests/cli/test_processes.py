@@ -73,7 +73,14 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(folder):
     grid = "slim.l1=" + ",".join(str(number) for number in range(1, 2000))  # takes minutes
     command = [LINDROP, "tune", "my.csv", "--models", "slim", "--tuning", "grid", "--grid", grid]
     command += ["-o", "never.h5"]
-    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+        # a shell starts what runs in its background with interrupts ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while "split:" not in (process.stderr.readline() or "split:"):
         pass
     time.sleep(0.5)
