@@ -130,13 +130,15 @@ def test_a_job_asks_for_the_memory_of_its_network(trained, hidden):
     planned = trained.ok(f"{RUN % 'deep_models'} -n")
     trained.write("config/deep.yaml", CONFIG)
     jobs = re.findall(r"^rule tune_deep:(?:\n .*)+", planned, re.MULTILINE)
-    (asked,) = {re.search(r"mem_mb=(\d+)", job)[1] for job in jobs if "mult_vae" in job}
+    asked = [int(re.search(r"mem_mb=(\d+)", job)[1]) for job in jobs if "mult_vae" in job]
     size = read_size(trained.path("results/data/small/split.h5"))
     options = {"batch": 50, "latent": 2000, "hidden": hidden}
     needed = CATALOGUE["mult_vae"].needed_bytes(size, [], **options)
     assert needed >= training_bytes("mult_vae", 60, size.users, 50, 2000, hidden)
     job = job_bytes(size, needed, deep=True)
-    assert 50 <= int(asked) - job / 1e6 <= 300  # megabytes of Snakemake
+    assert asked
+    of_snakemake = np.array(asked) - job / 1e6  # which may grow from one request to the next
+    assert ((of_snakemake >= 50) & (of_snakemake <= 300)).all()
 
 
 def test_the_chosen_point_is_trained_once(trained):
