@@ -1,6 +1,7 @@
 """Kill a run at random moments and compare what it finally makes with an undisturbed run.
 
     PYTHONPATH=workflow:tests python benchmarks/kills.py REFERENCE KILLS [CONFIGURATION]
+    PYTHONPATH=workflow:tests python benchmarks/kills.py slurm KILLS
 
 REFERENCE is the `results` folder of an undisturbed run of the CONFIGURATION (config/config.yaml if
 none is given) in a clone of the same commit. In a copy of the project, the run is started again and
@@ -8,8 +9,13 @@ again; every time it is killed with SIGKILL after a random time, exponentially d
 mean of MEAN seconds: a job alone, Snakemake alone, or all processes together. The first life of a
 run is longer, LEAD seconds on average, so that not all kills are at its beginning; after MOST kills
 the run is left alone. At its end, its results are compared with the reference, byte for byte but
-for times, and the next run begins from nothing, until there were KILLS kills more. Adds rows to
-benchmarks/results/kills.csv and prints how many kills of each kind left the results as they are.
+for times, and the next run begins from nothing, until there were KILLS kills more.
+
+With `slurm`, a tiny configuration runs on the two nodes of tests/cluster, which needs root. A job
+or a group of jobs is killed there, a node with all that runs on it, or Snakemake, whose jobs go on.
+
+Adds rows to benchmarks/results/kills.csv and prints how many kills of each kind left the results as
+they are.
 """
 
 import os
@@ -19,7 +25,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -28,6 +35,8 @@ from support.processes import descendants
 from support.project import Project
 from support.repository import copy_project
 from support.same_results import differences
+from support.slurm import Slurm, output_of
+from support.slurm_runs import TINY, SlurmRun, contents, contents_on_one_machine
 
 OUTPUT = Path(__file__).parent / "results" / "kills.csv"
 MEAN, LEAD = 20, 60  # seconds
@@ -109,6 +118,11 @@ def one_life(project, configuration, rng, mean=MEAN):
     return {"victim": victim, "after_seconds": round(waited, 1), "running": running}
 
 
+def unfinished(project):
+    """Files that a killed job left."""
+    return list(project.path("results").rglob("*.part*"))
+
+
 def killed_run(reference, configuration, rng, most):
     """One run from nothing to its end, with its kills as rows, each with the final comparison."""
     with tempfile.TemporaryDirectory() as folder:
@@ -124,9 +138,65 @@ def killed_run(reference, configuration, rng, most):
         project.ok(COMMAND.format(configuration=configuration))
         found = list(differences(reference, project.path("results")))
         print("\n".join(found) or "the same results", flush=True)
-        partial = [file.name for file in project.path("results").rglob("*.part*")]
-        same = not found and not partial
+        same = not found and not unfinished(project)
         return [kill | {"same_results": same} for kill in kills]
+
+
+ON_SLURM = "tests/support/slurm_runs.py on Slurm"  # its configuration
+TARGETS = (  # shards of X'X, tuning and experiments in groups, light rules
+    "results/metrics/small/edlae.h5 results/tables/steck2020_table1_datasets.csv "
+    "results/figures/pal2020_fig1.csv results/figures/pretorius2018_rates.csv"
+)
+
+
+def strike_on_slurm(cluster, run, rng):
+    """Kill a job, a group, a node or Snakemake; returns which and what ran, or None for nothing."""
+    listed = output_of("squeue", "--noheader", "--states=running", "--format=%A %k").splitlines()
+    jobs = dict(line.split(" ", 1) for line in listed)
+    kind = rng.choice(["a job", "a node", "Snakemake"])
+    if kind == "a job":
+        if not jobs:
+            return None
+        job = rng.choice(sorted(jobs))
+        subprocess.run(["scancel", "--signal=KILL", "--full", job], check=True)
+        kind = "a job" if jobs[job].startswith("rule") else "a job group"
+    elif kind == "a node":
+        node = rng.choice(sorted(cluster.nodes()))
+        cluster.power_off(node)
+        time.sleep(MEAN)  # longer than Slurm needs to notice
+        cluster.start_node(node)
+    else:
+        run.kill()
+    return {"victim": kind, "running": " ".join(sorted(jobs.values()))}
+
+
+def killed_run_on_slurm(cluster, alone, rng, most):
+    """As `killed_run`, on the cluster; `alone` are the results of one machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(copy_project(Path(folder)))
+        run = SlurmRun(project, TARGETS, project.write("config/tiny.yaml", TINY))
+        kills = []
+        while True:
+            after = rng.expovariate(1 / MEAN) if len(kills) < most else None
+            try:
+                run.process.wait(after)
+            except subprocess.TimeoutExpired:
+                kill = strike_on_slurm(cluster, run, rng)
+                if kill:
+                    kills.append(kill | {"after_seconds": round(after, 1)})
+                    print(len(kills), *kill.values(), flush=True)
+            if run.process.poll() == 0:
+                break
+            if run.process.poll() is not None:  # killed, or a job was killed at every attempt
+                if project.path(".snakemake/locks").exists():
+                    project.ok(f"{run.command} --unlock")
+                run.start()
+        cluster.wait_for(
+            lambda: not cluster.jobs(), "end of the jobs of Snakemakes that were killed"
+        )
+        same = contents(project) == alone
+        print("the same results" if same else "OTHER RESULTS", flush=True)
+        return [kill | {"same_results": same and not unfinished(project)} for kill in kills]
 
 
 def main(reference, count, configuration="config/config.yaml"):
@@ -134,13 +204,24 @@ def main(reference, count, configuration="config/config.yaml"):
     done = pd.read_csv(OUTPUT) if OUTPUT.exists() else pd.DataFrame(columns=COLUMNS)
     rng = random.Random(len(done) + 1)  # moments that no earlier kill had
     wanted = len(done) + count
-    while len(done) < wanted:
-        earlier = done.loc[done["configuration"] == configuration, "run"]
-        number = 1 + int(earlier.max() if len(earlier) else 0)
-        found = killed_run(Path(reference), configuration, rng, min(MOST, wanted - len(done)))
-        rows = [{"configuration": configuration, "run": number} | row for row in found]
-        done = pd.concat([done, pd.DataFrame(rows, columns=COLUMNS)], ignore_index=True)
-        done.to_csv(OUTPUT, index=False, lineterminator="\n")
+    with ExitStack() as stack:
+        if reference == "slurm":
+            configuration = ON_SLURM
+            project = Project(
+                copy_project(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+            )
+            tiny = project.write("config/tiny.yaml", TINY)
+            alone = contents_on_one_machine(project, TARGETS, tiny)
+            killed = partial(killed_run_on_slurm, stack.enter_context(Slurm()), alone)
+        else:
+            killed = partial(killed_run, Path(reference), configuration)
+        while len(done) < wanted:
+            earlier = done.loc[done["configuration"] == configuration, "run"]
+            number = 1 + int(earlier.max() if len(earlier) else 0)
+            found = killed(rng, min(MOST, wanted - len(done)))
+            rows = [{"configuration": configuration, "run": number} | row for row in found]
+            done = pd.concat([done, pd.DataFrame(rows, columns=COLUMNS)], ignore_index=True)
+            done.to_csv(OUTPUT, index=False, lineterminator="\n")
     counted = done.groupby(["configuration", "victim"])["same_results"].agg(["size", "sum"])
     print(counted.rename(columns={"size": "kills", "sum": "same results"}).to_markdown())
 
