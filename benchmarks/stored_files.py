@@ -17,10 +17,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import h5py
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from lindrop.store import seal
@@ -38,12 +40,16 @@ def by_hdf5(path: Path) -> None:
 
 
 def unchecked(path: Path) -> None:
-    """Read as lindrop does, but compute no checksum of the matrix."""
+    """Read as lindrop does, but copy the matrix without computing its checksum."""
     facts = seal.check_seal(path, "")["gram"]
-    constant = mock.patch("lindrop.store.checksum.take", return_value=None)
+    copied = mock.patch("lindrop.store.checksum.take", _copied)
     of_all = mock.patch("lindrop.store.checksum.fold", return_value=int(facts.checksum, 16))
-    with constant, of_all:
+    with copied, of_all:
         read_gram(path)
+
+
+def _copied(data: npt.NDArray[Any], _: object, out: npt.NDArray[Any]) -> None:
+    np.copyto(out, data)  # a mock would count its calls, which takes longer than the checksum
 
 
 WAYS: dict[str, Callable[[Path], object]] = {

@@ -134,7 +134,7 @@ def test_the_checksum_sees_every_bit_and_every_length():
 
 
 def test_the_checksum_of_a_large_array_is_the_same_in_any_number_of_threads(tmp_path, monkeypatch):
-    """Also where bytes are copied, or cannot be mapped (Linux before 5.14); stored files hold it."""
+    """Also where bytes are copied, or cannot be mapped, as on older Linux; stored files hold it."""
     path = tmp_path / "bytes"
     data = np.arange(250_001, dtype=np.uint32) * np.uint32(2654435761)
     path.write_bytes(data.tobytes())
