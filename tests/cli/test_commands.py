@@ -228,6 +228,22 @@ MISTAKES = {
     "no data": (2, ["tune"], "Missing argument 'DATA'; see lindrop tune --help"),
     "a wrong number": (2, ["tune", "my.csv", "--rank", "x"], "'--rank': 'x' is not"),
     "no file": (1, ["tune", "none.csv"], "none.csv: no such file or folder"),
+    "a device": (1, ["tune", "/dev/null"], "/dev/null: a pipe or a device, not a file"),
+    "NaN for a rating": (2, ["split", "my.csv", "--min-rating", "nan"], "is not a finite number"),
+    "NaN for a budget": (2, ["tune", "my.csv", "--budget", "nan"], "is not a finite number"),
+    "a rank of none": (1, ["fit", "my.csv", "ease", "rank=5", "lambda=1"], "no parameter 'rank'"),
+    "true for a rank": (
+        *(1, ["fit", "my.csv", "edlae", "rank=true", "p=0.3", "lambda=100"]),
+        "edlae needs a rank from 1 to 39, not True",
+    ),
+    "an output in a file": (
+        *(1, ["tune", "my.csv", "-o", "my.csv/a.h5"]),
+        "my.csv/a.h5: Not a directory",
+    ),
+    "too long a name of an output": (
+        *(1, ["tune", "my.csv", "-o", f"{'a' * 250}.h5"]),
+        "aaa.h5: File name too long",
+    ),
     "no model": (1, ["recommend", "none.h5", "my.csv"], "none.h5: no such model"),
     "data for a model": (1, ["similar", "my.csv", "p1"], "my.csv: not a model of lindrop"),
     "a wrong column": (
@@ -237,11 +253,11 @@ MISTAKES = {
     "another split's option": (1, ["split", "my.csv", "--cut", "9"], "--cut: not an option of"),
     "too many held out": (1, ["split", "my.csv", "--heldout-users", "300"], "heldout_users"),
     "a wrong metric": (1, ["tune", "my.csv", "--metrics", "ndgc@10"], "no metric 'ndgc@10'"),
-    "a wrong model": (1, ["tune", "my.csv", "--models", "eas"], "--compare.models"),
+    "a wrong model": (1, ["tune", "my.csv", "--models", "eas"], "--models[0]"),
     "a deep model": (1, ["tune", "my.csv", "--models", "cdae"], "only `make deep` trains"),
     "no budget": (2, ["plan", "my.csv", "--budget", "0"], "'--budget': 0"),
     "a wrong grid": (2, ["tune", "my.csv", "--grid", "lambda=3"], "name the model, too"),
-    "a grid's option": (1, ["tune", "my.csv", "--grid", "ease.l=3"], "--models.ease.l"),
+    "a grid's option": (1, ["tune", "my.csv", "--grid", "ease.l=3"], "--grid ease.l: unknown key"),
     "no parameter": (1, ["fit", "my.csv", "ease"], "the parameter lambda is missing"),
     "a wrong parameter": (2, ["fit", "my.csv", "ease", "100"], "PARAMETER=VALUE, as in lambda"),
     "no metric at all": (1, ["tune", "my.csv", "--metrics", ""], "--metrics: [] is not allowed"),
@@ -295,6 +311,28 @@ def test_models_that_do_not_fit_into_the_memory_are_left_out_by_name(folder, sai
     table = rows(output).set_index("model")["note"]
     assert "left out: needs" in table["ease"]
     assert "GB of memory, 0.3 GB are available" in table["ease"]
+
+
+def test_a_rank_that_the_data_have_not_becomes_the_largest_usual_one(folder, said):
+    output, _ = said("plan", "my.csv", "--models", "edlae")
+    assert rows(output)["rank"].tolist() == [25]
+    assert rows(output)["note"].tolist() == ["rank 25, as the data have no 150"]
+
+
+def test_every_seed_is_its_own(folder, said):
+    """0 is a seed like any other."""
+    factors = []
+    for seed in ("0", "1"):
+        said(
+            "fit", "my.csv", "wmf", "factors=4", "alpha=1", "lambda=1", "--seed", seed, "-o", "m.h5"
+        )
+        factors.append(read_model("m.h5").fit.model.scores(X[:5]))
+    assert not np.allclose(*factors)
+
+
+def test_an_output_that_cannot_be_written_is_told_before_the_work(folder, refused, monkeypatch):
+    monkeypatch.setattr("lindrop.cli.tune.divided", lambda *_: 1 / 0)
+    assert "/proc/m.h5: No such file" in refused(1, "tune", "my.csv", "-o", "/proc/m.h5")
 
 
 def test_a_plan_is_what_tune_does(folder, said):

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import tarfile
 import zipfile
 
@@ -15,6 +16,7 @@ import pytest
 
 from lindrop.base.errors import UserError
 from lindrop.data.formats import read_interactions
+from lindrop.data.recognise import format_of
 from support.files import (
     RATINGS,
     cut_short,
@@ -42,6 +44,14 @@ def message_of(path, format, **options):
 
 def test_missing_file(tmp_path):
     assert "no such file" in message_of(tmp_path / "no.zip", "movielens")
+
+
+def test_a_pipe_is_refused_instead_of_waited_for_or_read_in_part(tmp_path):
+    """To recognise a format takes some of it, which whoever reads it then would miss."""
+    os.mkfifo(tmp_path / "pipe")
+    for read in (format_of, lambda path: read_interactions(path, "adjacency")):
+        with pytest.raises(UserError, match="a pipe or a device"):
+            read(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("format", ["movielens", "netflix", "msd", "csv", "tsv"])

@@ -5,7 +5,7 @@ import logging
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 logger = logging.getLogger("lindrop")
@@ -22,8 +22,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    writer = f"{socket.gethostname()}-{os.getpid()}"
-    partial = path.with_name(f".{path.name}.{writer}.partial")
+    partial = _partial(path)
     try:
         earlier = _inode(path)
         for leftover in _partials(path):
@@ -38,10 +37,35 @@ def atomic(path: str | Path) -> Iterator[Path]:
                 raise  # no other job deleted it: the block never wrote it
             logger.info("%s: left to another job that makes it, too", path)
     except OSError as error:
-        error.filename = error.filename or str(path)  # the error of a failed write names no file
+        _name(error, path, partial)
         raise
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # of a name that is too long, or of a lost disk: told already
+            partial.unlink(missing_ok=True)
+
+
+def require_writable(path: str | Path) -> None:
+    """Raise the OSError in which writing a file would end, before the work for it begins."""
+    path = Path(path)
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    probe = folder / _partial(path).name
+    try:
+        probe.touch()
+        probe.unlink(missing_ok=True)
+    except OSError as error:
+        _name(error, path, probe)
+        raise
+
+
+def _partial(path: Path) -> Path:
+    """Where this process writes what becomes `path`."""
+    return path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}.partial")
+
+
+def _name(error: OSError, path: Path, partial: Path) -> None:
+    """Let the error of a write, which may name no file or ours, name the file of the user."""
+    if error.filename in (None, str(partial)):
+        error.filename = str(path)
 
 
 def _inode(path: Path) -> int | None:

@@ -34,7 +34,7 @@ compared = given_by.all_of(
             "--budget",
             cls=given_by.Option,
             section="Models",
-            type=click.FloatRange(min=0, min_open=True),
+            type=given_by.Finite(min=0, min_open=True),
             help="Minutes: models, grids and ranks are chosen to fit, and what is not done then is "
             "left out. Without it, models that you name take what they need.  [default: 5]",
         ),
@@ -93,7 +93,6 @@ class Comparison:
         size, cores = found.size(), min(thread_count(), os.cpu_count() or 1)
         asked = self.models, self.fixed
         config = {**self.settings, "datasets": {"data": {"protocol": {"split": ""}}}}
-        config["ranks"] = [self.settings["rank"]]
         if deep := [name for name in self.models or [] if CATALOGUE[name].torch]:
             raise UserError(f"--models: {deep[0]} is a deep model, which only `make deep` trains")
         choice = budgets.chosen(

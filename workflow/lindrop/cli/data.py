@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lindrop.base.atomic import require_writable
 from lindrop.base.errors import UserError
 from lindrop.cli.options import READING, as_option, given
 from lindrop.cli.talk import Talk
@@ -272,11 +273,12 @@ def histories(path: Path, model: SavedModel, options: Mapping[str, Any], talk: T
 
 
 def target(path: Path | None, default: str, inputs: Sequence[Path]) -> Path:
-    """The file to write, which must be none of the files that are read."""
+    """The file to write, which must be none of the files that are read, and can be written."""
     chosen = Path(default) if path is None else path
     for given_file in inputs:
         if chosen.exists() and given_file.exists() and chosen.samefile(given_file):
             raise UserError(f"-o {chosen}: this file is read; name another one")
+    require_writable(chosen)
     return chosen
 
 

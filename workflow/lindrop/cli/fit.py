@@ -71,7 +71,7 @@ def command(
             loaded = load(data, options, talk)
             (_, items, x), digest, source = loaded.everything(tell=True), "", loaded.source
             say_density(x, talk)
-        saved = fitted(model, values, items, x, source, seed or 1, digest)
+        saved = fitted(model, values, items, x, source, 1 if seed is None else seed, digest)
         write_model(
             file, model, saved.fit, items, saved.parameters, digest, saved.shares, saved.source
         )
@@ -83,7 +83,8 @@ def command(
 def _require_own(model: str, values: Mapping[str, Any]) -> None:
     """Refuse parameters before anything is read; λ is `lambda` here, as in a configuration."""
     python = {"ridge" if name == "lambda" else name: value for name, value in values.items()}
-    python.pop("rank", None)
+    if python.pop("rank", None) is not None and not CATALOGUE[model].low_rank:
+        raise UserError(f"{CATALOGUE[model].title}: no parameter 'rank'; the model has none")
     try:
         CATALOGUE[model].require_parameters(python)
     except UserError as error:

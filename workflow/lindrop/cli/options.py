@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,20 @@ from lindrop.configuration.schema import load_schema
 
 Decorator = Callable[[Any], Any]  # what adds an option to a command
 
+
+class Finite(click.FloatRange):
+    """A number, but not NaN, with which every comparison fails, nor infinity."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
 TYPES: dict[str, click.ParamType[Any]] = {
     "integer": click.INT,
-    "number": click.FLOAT,
+    "number": Finite(),
     "string": click.STRING,
 }
 DATA = "DATA is a csv, tsv or parquet file, a folder of them, or an archive of MovieLens, Netflix "
@@ -295,14 +307,16 @@ def as_option(error: UserError) -> UserError:
     """A mistake in a setting with the name of its option in place of the configuration's key."""
 
     def flag(found: re.Match[str]) -> str:
-        key = found["key"]
+        key = found["key"].removeprefix("compare.")
+        if key.startswith("models."):
+            return f"--grid {key.removeprefix('models.')}"
         if found["part"] == "protocol":
             key = FLAGS.get(key, key)
         return f"--{key.replace('_', '-')}"
 
     place = r"config: (datasets\.data\.(?P<part>source|protocol)\.)?(?P<key>[a-z0-9_.\[\]]+)"
     text = re.sub(place, flag, str(error), count=1)
-    if ": unknown key" in text:
+    if ": unknown key" in text and not text.startswith("--grid"):
         text = re.sub(
             r": unknown key.*; (allowed: )?",
             ": not an option of this --split, whose options are ",

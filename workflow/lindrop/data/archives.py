@@ -47,6 +47,14 @@ class Member:
     open: Callable[[], Any]
 
 
+def require_file(path: Path) -> None:
+    """Raise UserError unless `path` is a file or a folder, which can be read more than once."""
+    if not path.exists():
+        raise UserError(f"{path}: no such file or folder")
+    if not (path.is_file() or path.is_dir()):
+        raise UserError(f"{path}: a pipe or a device, not a file: write it to a file first")
+
+
 def members(path: Path, wanted: str, described: str) -> list[Member]:
     """The text files in `path` whose name matches the regular expression `wanted`, sorted by name.
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from lindrop.base.errors import UserError
 from lindrop.data import adjacency, delimited, folders, movielens, msd, netflix
+from lindrop.data.archives import require_file
 from lindrop.data.delimited import Columns
 from lindrop.data.interactions import Interactions
 
@@ -30,8 +31,7 @@ def read_interactions(
     UserError for ratings or times that are not read from a format.
     """
     path = Path(path)
-    if not path.exists():
-        raise UserError(f"{path}: no such file")
+    require_file(path)
     if format == "adjacency" and min_rating is not None:
         raise UserError(f"{path}: min_rating is {min_rating}, but format adjacency has no ratings")
     if format in WITHOUT_TIMES and time is not None:

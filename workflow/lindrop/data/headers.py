@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow.parquet
 
-from lindrop.base.errors import UserError
 from lindrop.data import delimited, folders
+from lindrop.data.archives import require_file
 from lindrop.data.delimited import CSV, TSV, Columns, reading_parquet, require_columns
 from lindrop.data.formats import TABLES
 
@@ -17,8 +17,7 @@ def check_headers(path: Path, source: Mapping[str, Any], min_rating: float | Non
 
     Other formats are recognised by their first rows, which only the job that reads them looks at.
     """
-    if not path.exists():
-        raise UserError(f"{path}: no such file")
+    require_file(path)
     if source["format"] not in TABLES:
         return
     rating = None if min_rating is None else source["rating"]

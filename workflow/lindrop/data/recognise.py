@@ -10,7 +10,7 @@ import pyarrow.parquet
 
 from lindrop.base.errors import UserError
 from lindrop.data import movielens, msd, netflix
-from lindrop.data.archives import first_bytes, is_wanted, members, opened
+from lindrop.data.archives import first_bytes, is_wanted, members, opened, require_file
 from lindrop.data.delimited import CSV, TSV, Columns, header, reading_parquet
 from lindrop.data.folders import files_of
 
@@ -35,8 +35,7 @@ COMBINED = rb"\d+:\r?"  # a film's line in Kaggle's layout of Netflix
 
 def format_of(path: Path) -> str:
     """The format of a file or folder, by its names and first lines."""
-    if not path.exists():
-        raise UserError(f"{path}: no such file or folder")
+    require_file(path)
     if path.is_dir():
         names = [file.name for file in sorted(path.rglob("*")) if file.is_file()]
         parquet = [name for name in names if name.endswith(".parquet")]

@@ -159,7 +159,11 @@ def ways_of(
     options |= config["models"].get(model, {})
     largest = plan.ranks_of(model, size, config["ranks"], config["rank"])
     first = rank_of_table(config["rank"], largest) if CATALOGUE[model].low_rank else config["rank"]
-    ranks = {first: "" if first == config["rank"] else f"rank {first}, as the data have no more"}
+    ranks = {
+        first: ""
+        if first == config["rank"]
+        else f"rank {first}, as the data have no {config['rank']}"
+    }
     if CATALOGUE[model].low_rank and "rank" not in fixed and first > SMALLER:
         ranks[SMALLER] = f"rank {SMALLER} instead of {first}"
     grids = [(options, "")]
