@@ -46,6 +46,17 @@ def test_output_goes_through_a_pipe_whole(folder):
     assert done.stderr == ""
 
 
+def test_data_are_utf8_in_every_locale(folder):
+    (folder / "names.csv").write_text("user,item\nå,日\nå,本\nü,日\n", encoding="utf-8")
+    command = [LINDROP, "fit", "names.csv", "ease", "lambda=10", "-o", "n.h5", "-q"]
+    subprocess.run(command, cwd=folder, check=True)
+    command = [LINDROP, "recommend", "n.h5", "names.csv", "-q"]
+    others = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(command, cwd=folder, env=others, capture_output=True, check=True)
+    assert "ü,本,1," in done.stdout.decode("utf-8")
+    assert done.stderr == b""
+
+
 def test_help_imports_neither_numbers_nor_snakemake(folder):
     code = """
 import sys

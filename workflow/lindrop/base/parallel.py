@@ -9,9 +9,12 @@ T = TypeVar("T")
 
 
 def thread_count() -> int:
-    """Number of threads: OMP_NUM_THREADS, which Snakemake sets for its jobs, or all cores."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return int(asked) if asked.isdigit() and int(asked) else os.cpu_count() or 1
+    """Number of threads: OMP_NUM_THREADS, which Snakemake sets for its jobs, or all cores.
+
+    Of a list such as 4,2, as OpenMP has it for nested loops, the first number counts.
+    """
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return int(asked) if asked.isdecimal() and int(asked) else os.cpu_count() or 1
 
 
 def over_blocks(work: Callable[[int, int], None], total: int, block: int) -> None:

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import click
@@ -79,6 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the code with which the process is to end."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        if sys.stdout.isatty():  # which shows what it can
+            sys.stdout.reconfigure(errors="replace")
+        else:  # data are UTF-8, as in files, in every locale
+            sys.stdout.reconfigure(encoding="utf-8")
     try:
         given = sys.argv[1:] if arguments is None else arguments
         found: Any = lindrop.main(
