@@ -83,6 +83,20 @@ def test_a_model_of_good_ratings_is_given_the_good_ones_of_a_table(kind):
     for wrong in ([5, 4, np.nan], ["5", "4", "3"]):
         with pytest.raises(UserError, match="column 'stars': the model needs a rating"):
             lindrop.recommend(model, kind(table.assign(stars=wrong)), k=5)
+    twice = pd.concat([table, table[["stars"]]], axis=1)
+    if kind is not pd.DataFrame:  # its converter refuses such a table
+        columns = [pa.array(twice.iloc[:, place]) for place in range(twice.shape[1])]
+        twice = pa.Table.from_arrays(columns, list(twice))
+    with pytest.raises(UserError, match="2 columns have the name 'stars'"):
+        lindrop.recommend(model, twice, k=5)
+
+
+def test_ratings_in_the_index_of_a_table_count_too():
+    model = replace(EASE, source={"min_rating": 3.5, "rating": "stars"})
+    table = pd.DataFrame({"user": "anna", "item": ITEMS[[3, 7, 9]], "stars": [5, 4, 3.5]})
+    for index in ("stars", ["user", "stars"]):
+        found = lindrop.recommend(model, table.set_index(index), k=5)
+        assert list(found["item"]) == by_hand([3, 7], 5)[0]
 
 
 @pytest.mark.parametrize("user", ["new", "odd"])

@@ -77,9 +77,15 @@ def as_rated(given: Any, source: Mapping[str, Any]) -> Any:
     if least is None or not (is_pandas or hasattr(given, "__arrow_c_stream__")):
         return given
     table = given if is_pandas else pa.table(given)
-    if name not in (table.columns if is_pandas else table.column_names):
+    known = list(table.columns) if is_pandas else table.column_names
+    if known.count(name) > 1:
+        raise UserError(f"{known.count(name)} columns have the name {name!r}; leave one of them")
+    if name in known:
+        ratings = np.asarray(table[name])
+    elif is_pandas and name in table.index.names:
+        ratings = np.asarray(table.index.get_level_values(name))
+    else:
         return given
-    ratings = np.asarray(table[name])
     if not np.issubdtype(ratings.dtype, np.number) or not np.isfinite(ratings).all():
         raise UserError(f"column {name!r}: the model needs a rating in every row, as a number")
     kept = ratings > least
