@@ -274,3 +274,13 @@ def test_shares_that_are_not_of_these_items_are_refused(shares):
     x = sp.csr_array(np.eye(4, dtype=np.float32))
     with pytest.raises(UserError, match="shares must be one number per item"):
         evaluate(Fixed(np.ones((4, 4))), x, x, ["novelty@2"], np.array(shares))
+
+
+def test_held_out_entries_that_are_no_ones_are_warned_of(caplog):
+    """As where a matrix of ratings is given: nDCG may be above 1."""
+    fold_in, held_out = sp.csr_array((3, 4)), sp.csr_array(np.eye(3, 4, dtype=np.float32))
+    evaluate(Constant([4, 3, 2, 1]), fold_in, held_out)
+    assert caplog.text == ""
+    found = evaluate(Constant([4, 3, 2, 1]), fold_in, 5 * held_out).per_user
+    assert found["ndcg@100"].max() > 1
+    assert "3 of 3 held-out entries are not 1" in caplog.text

@@ -116,6 +116,7 @@ def evaluate(
 ) -> Evaluation:
     """Rank all items outside each user's fold-in and judge the ranking by the named metrics.
 
+    An entry of `held_out` is the number of times that the item counts if it is found, usually 1.
     `shares` is the share of the training users that have each item, which `novelty` and the groups
     of items need.
     """
@@ -126,6 +127,7 @@ def evaluate(
     held_out, items = interactions(held_out, "held-out"), fold_in.shape[1]
     if (held_out.data < 0).any():
         raise UserError("held-out holds negative entries; remove them")
+    _warn_of_weights(int((held_out.data != 1).sum()), int(held_out.nnz))
     _warn_of_masked(*_masked(fold_in, held_out))
     named = {name: metric(name) for name in metrics}
     accuracy = {name: each for name, each in named.items() if each.of_accuracy}
@@ -180,6 +182,17 @@ def _masked(fold_in: sp.csr_array, held_out: sp.csr_array) -> tuple[int, int]:
 
 
 @functools.cache  # once per process: tuning evaluates the same users again and again
+def _warn_of_weights(weighted: int, pairs: int) -> None:
+    """Warn of held-out entries that are not 1, such as ratings, with which metrics may exceed 1."""
+    if weighted:
+        logger.warning(
+            "%s of %s held-out entries are not 1: they count as often as they say, so a metric may "
+            "be above 1; if they are ratings, make them ones",
+            *(f"{weighted:,}", f"{pairs:,}"),
+        )
+
+
+@functools.cache
 def _warn_of_masked(masked: int, pairs: int) -> None:
     """Warn of held-out pairs that no model can find, as the fold-in masks them."""
     if masked:
