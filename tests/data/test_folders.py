@@ -166,6 +166,50 @@ def test_files_of_other_programs_are_left_out(tmp_path):
     assert len(read_interactions(tmp_path / "set", "parquet")) == 3000
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_what_lies_on_another_disk_is_read_by_its_link(ending, tmp_path):
+    """A link to a file or to a folder, which is entered once even if it leads to itself."""
+    whole = write(tmp_path / "set", table(), ending)
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "set" / f"part-2.{ending}").rename(tmp_path / "disk" / f"part-2.{ending}")
+    (tmp_path / "set" / "link").symlink_to(tmp_path / "disk")
+    (tmp_path / "disk" / "round").symlink_to(tmp_path / "set")
+    assert len(read_interactions(tmp_path / "set", ending)) == 3000
+    (tmp_path / "set" / "link").unlink()
+    file = tmp_path / "set" / f"part-2.{ending}"
+    file.symlink_to(tmp_path / "disk" / file.name)
+    assert_same(read_interactions(tmp_path / "set", ending), read_interactions(whole, ending))
+
+
+@pytest.mark.parametrize(
+    ("ending", "name"),
+    [
+        *(("csv", name) for name in ("b.csv.bz2", "b.zip", "b.csv.part", "b.csv~", "b.tsv.zst")),
+        *(("parquet", name) for name in ("b.pq", "b.parquet.gz", "b.PARQUET.bak")),
+    ],
+)
+def test_a_file_that_looks_like_data_is_not_left_out_in_silence(ending, name, tmp_path):
+    write(tmp_path / "set", table(), ending)
+    for other in (f"part-0.{ending}.sha256", "README.md", "_SUCCESS", f".{name}"):
+        (tmp_path / "set" / other).write_text("no data")
+    assert len(read_interactions(tmp_path / "set", ending)) == 3000
+    (tmp_path / "set" / name).write_text("perhaps data")
+    message = message_of(tmp_path / "set", ending)
+    assert f"{name}: looks like data, but only *.{ending}" in message
+
+
+def test_capitals_and_lost_and_double_links(tmp_path):
+    write(tmp_path / "set", table(), "parquet")
+    file = tmp_path / "set" / "part-2.parquet"
+    file.rename(file.with_suffix(".PARQUET"))
+    assert len(read_interactions(tmp_path / "set", "parquet")) == 3000
+    file.symlink_to("part-1.parquet")
+    assert "part-2.parquet: the same file as" in message_of(tmp_path / "set")
+    file.unlink()
+    file.symlink_to("nowhere")
+    assert "a link to a file that is not there" in message_of(tmp_path / "set")
+
+
 @pytest.mark.parametrize("kind", [int, str])
 def test_a_file_without_rows_adds_nothing(kind, tmp_path):
     frame = table().astype({"item": kind})

@@ -8,7 +8,7 @@ from copy import deepcopy
 
 from lindrop.base.atomic import atomic
 from lindrop.base.memory import available_bytes
-from lindrop.data.fetch import files_below
+from lindrop.data.archives import files_below
 from lindrop.planning import budget as budgets
 from lindrop.planning import limit
 from lindrop.planning.look import looked_at

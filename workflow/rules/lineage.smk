@@ -8,7 +8,7 @@ import functools
 import hashlib
 
 from lindrop.base.digest import digest, remember
-from lindrop.data.fetch import files_below
+from lindrop.data.archives import files_below
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.planning.limit import times_left_out
 

@@ -55,6 +55,29 @@ def require_file(path: Path) -> None:
         raise UserError(f"{path}: a pipe or a device, not a file: write it to a file first")
 
 
+def files_below(path: Path) -> list[Path]:
+    """The file itself, or all files below a folder in order; FileNotFoundError if it is missing."""
+    path.stat()
+    return [path] if path.is_file() else [file for file in names_below(path) if file.is_file()]
+
+
+def names_below(folder: Path) -> list[Path]:
+    """Everything below a folder but folders, in order, files that links lead to included.
+
+    Links to folders are followed, as a set may lie on several disks; a folder is entered once.
+    """
+    found: list[Path] = []
+    seen: set[str] = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        folders.sort()
+        if (real := os.path.realpath(place)) in seen:
+            folders.clear()
+        else:
+            seen.add(real)
+            found += [Path(place, name) for name in names]
+    return sorted(found)
+
+
 def members(path: Path, wanted: str, described: str) -> list[Member]:
     """The text files in `path` whose name matches the regular expression `wanted`, sorted by name.
 
@@ -62,8 +85,7 @@ def members(path: Path, wanted: str, described: str) -> list[Member]:
     show `described` instead of the regular expression.
     """
     if path.is_dir():
-        below = (file for file in sorted(path.rglob("*")) if file.is_file())
-        files = [file for file in below if is_wanted(_without_gz(file.name), wanted)]
+        files = [file for file in files_below(path) if is_wanted(_without_gz(file.name), wanted)]
         found = [_of_folder(file) for file in files]
     elif zipfile.is_zipfile(path):
         with readable(str(path)), unpacking():

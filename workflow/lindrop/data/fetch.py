@@ -18,7 +18,7 @@ from typing import Any
 
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress, logger
-from lindrop.data.archives import first_bytes, is_web_page, members, opened
+from lindrop.data.archives import files_below, first_bytes, is_web_page, members, opened
 from lindrop.data.web import BLOCK_BYTES, Answer, MirrorError, PassingError, Validator, asked
 
 ATTEMPTS = 6
@@ -262,12 +262,6 @@ def checksums(path: Path) -> dict[str, str]:
             for digest in digests.values():
                 digest.update(block)
     return {name: digest.hexdigest() for name, digest in digests.items()}
-
-
-def files_below(path: Path) -> list[Path]:
-    """The file itself, or all files below a folder in order; FileNotFoundError if it is missing."""
-    path.stat()
-    return [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
 
 
 def receipt(

@@ -22,7 +22,7 @@ import pyarrow.parquet
 from lindrop.base.errors import UserError
 from lindrop.base.parallel import over_blocks
 from lindrop.base.reporting import Progress, logger
-from lindrop.data.archives import REMEDY, members
+from lindrop.data.archives import REMEDY, is_wanted, members, names_below
 from lindrop.data.delimited import (
     BATCH_ROWS,
     CSV,
@@ -41,8 +41,17 @@ from lindrop.data.interactions import Codes, Interactions, RawCounts, compact
 
 Numbers = npt.NDArray[np.int64]
 
-TEXT_FILES = r".*\.(csv|tsv|txt|dat)(\.gz)?"
+TEXT_FILES = r".*\.(csv|tsv|txt|dat)"
 DESCRIBED = "*.csv, *.tsv, *.txt or *.dat"
+NAMED = {  # what is read of a folder
+    "text": (rf"{TEXT_FILES}(\.gz)?", DESCRIBED),
+    "parquet": (r".*\.parquet", "*.parquet"),
+}
+BESIDE_DATA = r"(md5|sha\d+|crc|asc|sig)"  # endings of checksums and signatures
+LIKE_DATA = (
+    rf".*\.(csv|tsv|dat|parquet|pq|parq)([.~](?!{BESIDE_DATA}$).*|~)?"
+    r"|.*\.(zip|gz|bz2|xz|zst|7z|tar|tgz)"
+)
 INTEGERS = "integers"  # the kind of a column
 MOST_NUMBER = 1 << 24  # a table of ids may have as many entries, however few rows there are
 RANKED = 1 << 20  # codes ranked by a thread at once
@@ -78,35 +87,43 @@ def read_folder(
 
 
 def files_of(folder: Path, format: str) -> list[Path]:
-    """The files of a folder that hold its data, sorted by name; UserError if there is none."""
-    if format == "parquet":
-        files, named = sorted(folder.rglob("*.parquet")), "*.parquet"
-    else:
-        files, named = (
-            [Path(each.name) for each in members(folder, TEXT_FILES, DESCRIBED)],
-            DESCRIBED,
-        )
-    files = [file for file in files if _is_data(file, folder)]
+    """The files of a folder that hold its data, sorted by name; UserError if there is none.
+
+    UserError, too, if there are others that look like data: they would be left out in silence.
+    """
+    wanted, named = NAMED["parquet" if format == "parquet" else "text"]
+    below = [file for file in names_below(folder) if _is_visible(file, folder)]
+    files = [file for file in below if is_wanted(file.name, wanted)]
+    if lost := [file for file in files if not file.is_file()]:
+        raise UserError(f"{lost[0]}: a pipe, or a link to a file that is not there: remove it")
     if not files:
         raise UserError(f"{folder}: holds no file named {named}; is this the right folder?")
-    if format != "parquet":
-        _refuse_copies(files)
+    for file in below:
+        known = any(is_wanted(file.name, names) for names, _ in NAMED.values())
+        if not known and is_wanted(file.name, LIKE_DATA):
+            raise UserError(
+                f"{file}: looks like data, but only {named} are read: unpack, rename or remove it"
+            )
+    _refuse_copies(files)
     return files
 
 
-def _is_data(file: Path, folder: Path) -> bool:
-    """Whether a file of a folder holds data, by the names of the file and of its folders."""
-    return file.is_file() and not any(
-        part.startswith((".", "_")) for part in file.relative_to(folder).parts
-    )
+def _is_visible(file: Path, folder: Path) -> bool:
+    """Whether neither a file of a folder nor a folder on its way has a name for other programs."""
+    return not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
 def _refuse_copies(files: Sequence[Path]) -> None:
-    """Raise UserError if a file is there both plain and gzipped: its rows would count twice."""
+    """Raise UserError if a file is there twice, by a link or gzipped: rows would count twice."""
     names = set(files)
+    seen: dict[tuple[int, int], Path] = {}
     for file in files:
         if file.suffix == ".gz" and file.with_suffix("") in names:
             raise UserError(f"{file}: beside it lies {file.stem}, the same unpacked; remove either")
+        state = file.stat()
+        if other := seen.get((state.st_dev, state.st_ino)):
+            raise UserError(f"{file}: the same file as {other}, by a link; remove either")
+        seen[state.st_dev, state.st_ino] = file
 
 
 def _each(what: str, files: Sequence[Path], read: Callable[[Path], Coded]) -> Iterator[Coded]:
@@ -194,8 +211,8 @@ def rows_of_numbers(folder: Path, columns: Columns) -> int | None:
 
     None if the folder is none of these, or damaged.
     """
-    files = [file for file in sorted(folder.rglob("*.parquet")) if _is_data(file, folder)]
     try:
+        files = files_of(folder, "parquet")
         kinds, rows = _kinds(files, columns)
     except UserError:
         return None

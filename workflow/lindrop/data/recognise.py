@@ -10,7 +10,14 @@ import pyarrow.parquet
 
 from lindrop.base.errors import UserError
 from lindrop.data import movielens, msd, netflix
-from lindrop.data.archives import first_bytes, is_wanted, members, opened, require_file
+from lindrop.data.archives import (
+    files_below,
+    first_bytes,
+    is_wanted,
+    members,
+    opened,
+    require_file,
+)
 from lindrop.data.delimited import CSV, TSV, Columns, header, reading_parquet
 from lindrop.data.folders import files_of
 
@@ -37,9 +44,9 @@ def format_of(path: Path) -> str:
     """The format of a file or folder, by its names and first lines."""
     require_file(path)
     if path.is_dir():
-        names = [file.name for file in sorted(path.rglob("*")) if file.is_file()]
-        parquet = [name for name in names if name.endswith(".parquet")]
-        texts = [name for name in names if re.fullmatch(SEPARATED, name) and name[0] not in "._"]
+        names = [file.name for file in files_below(path)]
+        parquet = [name for name in names if is_wanted(name, r".*\.parquet")]
+        texts = [name for name in names if is_wanted(name, SEPARATED) and name[0] not in "._"]
         if parquet and texts:
             raise UserError(
                 f"{path}: holds {parquet[0]} and {texts[0]}, which are of two formats: name the "

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lindrop.base.atomic import atomic
 from lindrop.base.errors import UserError
-from lindrop.data.fetch import files_below
+from lindrop.data.archives import files_below
 from lindrop.planning.sizes import DataSize
 from lindrop.version import VERSION
 
