@@ -39,6 +39,13 @@ def test_every_format_gives_the_same_model_metrics_and_recommendations(format, s
     )
 
 
+def test_entries_that_a_mask_hides_are_not_taken(square):
+    masked = np.ma.masked_array(square[0], mask=square[0] > 0)
+    with pytest.raises(UserError, match="hides entries by a mask"):
+        interactions(masked, "X")
+    assert interactions(masked.filled(0), "X").nnz == 0
+
+
 def test_a_matrix_that_is_as_it_must_be_is_not_copied(square):
     x = sp.csr_array(square[0])
     found = interactions(x, "X")

@@ -19,6 +19,8 @@ def interactions(x: Any, what: str) -> sp.csr_array:
     UserError if X cannot be such a matrix; `what` names it in the message. Compiled loops take the
     three arrays of X as they are: with those of a CSC matrix they would leave their memory.
     """
+    if np.ma.is_masked(x):  # NumPy would take what the mask hides
+        raise UserError(f"{what} hides entries by a mask; fill them, with 0 for no interaction")
     if not sp.issparse(x):
         x = np.asarray(x)
     if x.ndim != 2 or x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
