@@ -98,7 +98,7 @@ def test_a_fit_that_has_begun_ends_with_the_budget_and_the_next_run_tries_it_aga
     assert quick.count(first) == 1
     solver.write_text(quick.replace(first, endless + first))
     output = own.ok(COMPARE % (2, ""))
-    reason = "not done when the budget of 0.2 min was over"
+    reason = "not done within the budget of 0.2 min"
     assert f"lindrop: warning: dataset mine, model slim: left out: {reason}" in output
     found = pd.read_csv(own.path("results/tables/compare.csv"))
     assert {*found["model"]} == {"popularity"}

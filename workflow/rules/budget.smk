@@ -161,3 +161,19 @@ def begin_budget():
         print(choice["told"], file=sys.stderr, flush=True)
     if CHOICES and not CLUSTER and (BUDGET_GIVEN or not SOME_COMPARED):
         limit.begin(BUDGET * len(CHOICES))
+        end_with_budget()
+
+
+def end_with_budget():
+    """Let rules of this run that serve a model start no script once its budget is over."""
+    stages = {
+        **dict.fromkeys(("gram", "gram_shard", "gram_of_tuning"), "gram"),
+        **dict.fromkeys(("spectrum", "spectrum_of_tuning"), "spectrum"),
+        **dict.fromkeys(("tune", "model_shard", "fit"), ""),
+        "compare_so_far": "the table so far",
+    }
+    for name, stage in stages.items():
+        rule = workflow.get_rule(name)
+        rule.run_func = limit.ended_with_budget(
+            rule.run_func, stage, told=name != "compare_so_far"
+        )

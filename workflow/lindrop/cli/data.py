@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
-from lindrop.cli.options import READING, as_option, given
+from lindrop.cli.options import READING, as_option, given, with_options
 from lindrop.cli.talk import Talk
 from lindrop.configuration.config import checked
 from lindrop.configuration.schema import load_schema
@@ -163,7 +163,10 @@ def divided(path: Path, options: Mapping[str, Any], talk: Talk) -> Divided:
     if isinstance(made, Protocol) and "heldout_users" not in protocol:
         held = min(MOST, users_left(loaded.interactions, made) // SHARE)
         made = replace(made, heldout_users=max(1, held))
-    parts = split(loaded.interactions, made)
+    try:
+        parts = split(loaded.interactions, made)
+    except UserError as error:
+        raise with_options(error) from error
     _say_split(parts, talk)
     return Divided(path, parts, loaded)
 

@@ -295,17 +295,27 @@ def as_option(error: UserError) -> UserError:
     """A mistake in a setting with the name of its option in place of the configuration's key."""
 
     def flag(found: re.Match[str]) -> str:
-        key = found["key"]
-        if found["part"] == "protocol":
-            key = FLAGS.get(key, key)
-        return f"--{key.replace('_', '-')}"
+        part, key = found["part"], found["key"]
+        if key.startswith("compare.models"):
+            return "--models"
+        if key.startswith("models."):
+            return f"--grid {key.removeprefix('models.')}"
+        return _flag(key) if part == "protocol" else f"--{key.replace('_', '-')}"
 
     place = r"config: (datasets\.data\.(?P<part>source|protocol)\.)?(?P<key>[a-z0-9_.\[\]]+)"
     text = re.sub(place, flag, str(error), count=1)
-    if ": unknown key" in text:
-        text = re.sub(
-            r": unknown key.*; (allowed: )?",
-            ": not an option of this --split, whose options are ",
-            text,
-        )
-    return UserError(text)
+    unknown = "no such model or option"
+    if "datasets.data.protocol" in str(error):
+        unknown = "not an option of this --split"
+    return UserError(re.sub(r": unknown key \(value .*\); ", f": {unknown}; ", text))
+
+
+def with_options(error: UserError) -> UserError:
+    """A message about the protocol with the names of options in place of its keys."""
+    keys = r"\b(heldout_users|test_fraction|min_[a-z]+_[a-z]+|min_rating|validation_fraction)\b"
+    return UserError(re.sub(keys, lambda found: _flag(found[0]), str(error)))
+
+
+def _flag(key: str) -> str:
+    """Option of a key of the protocol."""
+    return f"--{FLAGS.get(key, key).replace('_', '-')}"

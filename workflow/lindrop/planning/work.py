@@ -15,6 +15,7 @@ from lindrop.planning.sizes import DataSize
 Options = Mapping[str, Any]
 Work = Callable[[DataSize, Sequence[int], Options], float]
 
+DUAL = "dual"  # name of the rate of full-rank models that are fitted so
 PASSES = 12  # products of a Krylov space with X'X until its eigenpairs have converged
 EPOCHS = 30  # of sampled dropout until it rests
 
@@ -111,6 +112,11 @@ def pattern(size: DataSize, ranks: Sequence[int], options: Options) -> float:
 def _largest(options: Options, name: str, default: float) -> float:
     value = options.get(name, default)
     return float(max(value)) if isinstance(value, Sequence) else float(value)
+
+
+def rate_name(model: str, size: DataSize) -> str:
+    """Name of the rate at which a model is fitted: its own, or that of users × users."""
+    return DUAL if CATALOGUE[model].full_rank and is_dual(size) else model
 
 
 FITS: Mapping[str, Work] = {
