@@ -173,7 +173,7 @@ def end_with_budget():
         "compare_so_far": "the table so far",
     }
     for name, stage in stages.items():
-        rule = workflow.get_rule(name)
-        rule.run_func = limit.ended_with_budget(
-            rule.run_func, stage, told=name != "compare_so_far"
+        made_by = workflow.get_rule(name)
+        made_by.run_func = limit.ended_with_budget(
+            made_by.run_func, stage, told=name != "compare_so_far"
         )
