@@ -4,7 +4,8 @@
 # of the same configuration on the same files makes the same choice, on any number of cores, so that
 # finished results stay. Jobs read it, as they may see other files and other cores.
 import json
-from copy import deepcopy
+
+import psutil
 
 from lindrop.base.atomic import atomic
 from lindrop.base.memory import available_bytes
@@ -21,6 +22,7 @@ MOST_BYTES = (
     2e9  # of files that are read before a run; of larger ones the stated size counts
 )
 BUDGET = config["compare"]["budget"]
+STARTED = psutil.Process().create_time()
 
 
 def files_here(dataset):
@@ -160,7 +162,7 @@ def begin_budget():
     for choice in CHOICES.values():
         print(choice["told"], file=sys.stderr, flush=True)
     if CHOICES and not CLUSTER and (BUDGET_GIVEN or not SOME_COMPARED):
-        limit.begin(BUDGET * len(CHOICES))
+        limit.begin(BUDGET * len(CHOICES), STARTED)
         end_with_budget()
 
 

@@ -32,10 +32,11 @@ GRACE = 3.0  # seconds after which a job ends that is in one long step of BLAS
 ENDED = "Timeout ("  # what faulthandler then writes into the job's log
 
 
-def begin(minutes: float) -> None:
-    """Say to the jobs of this run that its budget begins now."""
+def begin(minutes: float, since: float | None = None) -> None:
+    """Say to the jobs of this run that its budget begins now, or began at a time before."""
     seconds = 60 * minutes
-    os.environ[ENDS] = f"{time.time() + seconds - min(LAST, MOST * seconds)}"
+    start = time.time() if since is None else since
+    os.environ[ENDS] = f"{start + seconds - min(LAST, MOST * seconds)}"
     os.environ[MINUTES] = f"{minutes:g}"
 
 
