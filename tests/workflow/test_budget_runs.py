@@ -49,8 +49,15 @@ def test_the_choice_is_told_first_and_a_table_grows(own):
     assert "still to come: ease" in output[so_far:]
     found = pd.read_csv(own.path("results/tables/compare.csv"))
     assert {*found["model"]} == {"ease", "popularity", "sparse_edlae"}
+    best = found["model"].iloc[0]
+    assert "mine: " in output[output.rindex("results/report/compare.html") :]
+    assert "next: snakemake --cores 2 recommend --configfile config/mine.yaml" in output
     again = own.ok(COMPARE % (1, ""))
     assert "Nothing to be done" in again
+    recommend = own.ok("snakemake --cores 2 recommend --configfile config/mine.yaml")
+    assert set(rules_run(recommend)) == {"recommend_users", "recommend"}
+    file = own.path(f"results/recommendations/mine/{best}.parquet")
+    assert pd.read_parquet(file)["user"].nunique() == 200
 
 
 def test_without_named_models_all_that_pay_are_taken_on_any_number_of_cores(own):
