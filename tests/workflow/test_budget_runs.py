@@ -128,7 +128,7 @@ def test_no_budget_ends_models_that_are_named_without_one(own):
     own.write("config/mine.yaml", MINE + "compare: {models: [popularity]}\n")
     own.write(
         "probe.smk",
-        "include: \"workflow/Snakefile\"\nlimit.begin = lambda *minutes: print('the clock began')\n",
+        "include: \"workflow/Snakefile\"\nlimit.begin = lambda *_: print('the clock began')\n",
     )
     run = "snakemake -s probe.smk --cores 1 -f compare_table --configfile config/mine.yaml"
     assert "the clock began" not in own.ok(run)
