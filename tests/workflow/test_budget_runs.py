@@ -54,6 +54,7 @@ def test_the_choice_is_told_first_and_a_table_grows(own):
     assert "next: snakemake --cores 2 recommend --configfile config/mine.yaml" in output
     again = own.ok(COMPARE % (1, ""))
     assert "Nothing to be done" in again
+    assert f"by <code>{best}</code>" in own.path("results/report/compare.html").read_text()
     recommend = own.ok("snakemake --cores 2 recommend --configfile config/mine.yaml")
     assert set(rules_run(recommend)) == {"recommend_users", "recommend"}
     file = own.path(f"results/recommendations/mine/{best}.parquet")
