@@ -202,6 +202,19 @@ def test_given_files(folder, said):
     assert rows(output)["n_users"].iloc[0] > 300
 
 
+def test_what_is_said_of_the_protocol_names_options_and_columns(folder, said):
+    rows = pd.read_csv("my.csv")
+    twice = pd.concat([rows, rows]).assign(when=range(2 * len(rows)))
+    twice.to_csv("log.csv", index=False)
+    _, talk = said("plan", "log.csv", "--models", "popularity", "--repeats", "keep")
+    assert "set --repeats drop or sum" in talk
+    _, talk = said("plan", "log.csv", "--models", "popularity", "--split", "leave_last")
+    assert "times in column when" in talk
+    assert "(--repeats drop)" in talk
+    _, talk = said("plan", "my.csv", "--models", "popularity", "--split", "leave_last")
+    assert "no column of times is known: name it by --time COLUMN" in talk
+
+
 def test_recommendations_weigh_repeats_as_the_split_did(folder, said):
     table = pd.read_csv("my.csv")
     often = table["product"].isin([f"p{number}" for number in range(5)])

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lindrop.base.errors import UserError
-from lindrop.cli.talk import Talk
+from lindrop.cli.talk import Talk, flag_of
 from lindrop.configuration.schema import load_schema
 
 Decorator = Callable[[Any], Any]  # what adds an option to a command
@@ -177,7 +177,6 @@ def _source_rule(key: str) -> Mapping[str, Any]:
 
 
 READING = ("user", "item", "rating", "time")
-FLAGS = {"seed": "split-seed"}  # of a protocol: --seed is that of the models
 
 
 def reading() -> Decorator:
@@ -212,7 +211,7 @@ def splitting(keys: Sequence[str] = ()) -> Decorator:
     extra = {"heldout_users": "  [default: a tenth of the users, 10,000 at most]"}
     options: list[Decorator] = [
         of_rule(
-            FLAGS.get(key, key).replace("_", "-"),
+            flag_of(key).removeprefix("--"),
             f"protocol_{key}",
             rule,
             "How it is split",
@@ -300,7 +299,7 @@ def as_option(error: UserError) -> UserError:
             return "--models"
         if key.startswith("models."):
             return f"--grid {key.removeprefix('models.')}"
-        return _flag(key) if part == "protocol" else f"--{key.replace('_', '-')}"
+        return flag_of(key) if part == "protocol" else f"--{key.replace('_', '-')}"
 
     place = r"config: (datasets\.data\.(?P<part>source|protocol)\.)?(?P<key>[a-z0-9_.\[\]]+)"
     text = re.sub(place, flag, str(error), count=1)
@@ -308,14 +307,3 @@ def as_option(error: UserError) -> UserError:
     if "datasets.data.protocol" in str(error):
         unknown = "not an option of this --split"
     return UserError(re.sub(r": unknown key \(value .*\); ", f": {unknown}; ", text))
-
-
-def with_options(error: UserError) -> UserError:
-    """A message about the protocol with the names of options in place of its keys."""
-    keys = r"\b(heldout_users|test_fraction|min_[a-z]+_[a-z]+|min_rating|validation_fraction)\b"
-    return UserError(re.sub(keys, lambda found: _flag(found[0]), str(error)))
-
-
-def _flag(key: str) -> str:
-    """Option of a key of the protocol."""
-    return f"--{FLAGS.get(key, key).replace('_', '-')}"
