@@ -6,6 +6,7 @@ import time
 
 import pandas as pd
 import pytest
+from snakemake.benchmark import BenchmarkRecord
 
 from lindrop.planning import limit
 from lindrop.store.gram import read_gram
@@ -80,10 +81,11 @@ class Wildcards:
 
 
 def started(run, what, inputs, output, log, **more):
-    """What Snakemake calls for a job: the function of its rule, with what it gives to a script."""
-    limit.ended_with_budget(run, what, **more)(
-        inputs, [output], (), Wildcards, 1, {}, [log], "tune"
-    )
+    """Call the function of a rule as Snakemake does for a job with a script; what it measured."""
+    measured = BenchmarkRecord()
+    job = limit.ended_with_budget(run, what, **more)
+    job(inputs, [output], (), Wildcards, 1, {}, [log], measured, "tune")
+    return measured
 
 
 def test_no_script_starts_once_the_budget_is_over(tmp_path, log, capfd):
@@ -95,7 +97,8 @@ def test_no_script_starts_once_the_budget_is_over(tmp_path, log, capfd):
     assert ran[0][-1] == "tune"
     limit.begin(0.002)
     time.sleep(0.2)
-    started(lambda *given: pytest.fail("started"), "", [], file, log)
+    record = started(lambda *given: pytest.fail("started"), "", [], file, log)
+    assert record.to_tsv(False).startswith("0.00\t")  # Snakemake writes it
     assert why_left_out(file) == REASON
     assert limit.times_left_out() == {("mine", "ease"): 1}
     told = f"lindrop: warning: dataset mine, model ease: left out: {REASON}\n"

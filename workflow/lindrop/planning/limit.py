@@ -91,6 +91,9 @@ def ended_with_budget(
                     raise
             else:
                 return
+        for measured in (each for each in given if hasattr(each, "running_time")):
+            # what Snakemake notes of a job's time, of a script that nobody started
+            measured.running_time, measured.process_gone = measured.running_time or 0.0, True
         earlier = next(filter(None, map(why_left_out, input)), "")
         first = told and not earlier
         _leave_out(wildcards.dataset, of, output, earlier or reason(), noted=first)
