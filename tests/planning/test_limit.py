@@ -15,6 +15,11 @@ from lindrop.store.metrics import read_metrics_of
 from lindrop.store.model import read_model
 from lindrop.store.trials import read_choice, write_trials
 
+# A step that nothing interrupts: a lock that is never free, while Python's own is held.
+LOCK = (
+    "library, lock = ctypes.PyDLL(None), ctypes.create_string_buffer(64); "
+    "library.pthread_mutex_lock(lock); library.pthread_mutex_lock(lock)"
+)
 REASON = "not done within the budget of 0.002 min"
 
 
@@ -123,13 +128,10 @@ def test_a_stage_that_models_wait_for_is_noted_by_its_own_name(tmp_path, log):
 
 
 def test_a_step_that_nothing_interrupts_ends_with_its_process(tmp_path, log):
-    """A lock that is never free, in a thread that holds Python's, as LAPACK may."""
     script = (
         "import ctypes; from lindrop.planning import limit; limit.GRACE = 0.3\n"
         f"with limit.kept_to_budget('mine', 'ease', [], {str(log)!r}):\n"
-        "    library, lock = ctypes.PyDLL(None), ctypes.create_string_buffer(64)\n"
-        "    library.pthread_mutex_lock(lock)\n"
-        "    library.pthread_mutex_lock(lock)\n"
+        f"    {LOCK}\n"
     )
     limit.begin(0.02)
 
@@ -148,3 +150,58 @@ def test_a_job_that_fails_is_not_left_out(tmp_path, log):
     with pytest.raises(ZeroDivisionError):
         started(lambda *given: 1 / 0, "", [], tmp_path / "0.csv", log)
     assert not why_left_out(tmp_path / "0.csv")
+
+
+WORKFLOW = """
+from lindrop.planning import limit
+
+rule all:
+    input: "mine/hangs.h5", "mine/later.h5"
+
+rule tune:
+    output: "{dataset}/{model}.csv"
+    log: "{dataset}/{model}.log"
+    benchmark: "{dataset}/{model}.tsv"
+    threads: 1
+    script: "tune.py"
+
+rule fit:
+    input: rules.tune.output
+    output: "{dataset}/{model}.h5"
+    log: "{dataset}/{model}.fit.log"
+    benchmark: "{dataset}/{model}.fit.tsv"
+    script: "fails.py"
+
+onstart:
+    limit.GRACE = 0.3
+    limit.begin(0.02)
+    for name in ("tune", "fit"):
+        made_by = workflow.get_rule(name)
+        made_by.run_func = limit.ended_with_budget(made_by.run_func)
+"""
+SCRIPT = f"""
+import ctypes, time
+from lindrop.planning import limit
+
+limit.GRACE = 0.3
+open(snakemake.log[0], "w").close()
+with limit.kept_to_budget(*snakemake.wildcards, snakemake.output, snakemake.log[0]):
+    {LOCK}
+"""
+
+
+def test_a_run_of_snakemake_goes_on_without_what_is_not_done(tmp_path):
+    """One tuning hangs until its process ends, the other comes too late; no fit has a script."""
+    (tmp_path / "Snakefile").write_text(WORKFLOW)
+    (tmp_path / "tune.py").write_text(SCRIPT)
+    (tmp_path / "fails.py").write_text("1 / 0")
+    run = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    reason = "not done within the budget of 0.02 min"
+    for name in ("hangs.csv", "hangs.h5", "later.csv", "later.h5"):
+        assert why_left_out(tmp_path / "mine" / name) == reason
+    assert limit.times_left_out() == {("mine", "hangs"): 1, ("mine", "later"): 1}
+    assert run.stderr.count("lindrop: warning: dataset mine, model ") == 2
+    assert (tmp_path / "mine" / "later.fit.tsv").exists()
