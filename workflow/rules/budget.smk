@@ -155,13 +155,16 @@ def begin_budget():
     """Print what was read and chosen before the first job of `snakemake compare`, and start its clock.
 
     Models that the configuration names are done whatever they take, unless it says the minutes, too.
-    On a cluster, where jobs wait for their turn, no clock ends them.
+    On a cluster, where jobs wait for their turn, no clock ends them, nor where the papers' claims are
+    checked, which need every model.
     """
-    if not any(job.rule.name == "compare_table" for job in workflow.dag.needrun_jobs()):
+    needed = {job.rule.name for job in workflow.dag.needrun_jobs()}
+    if "compare_table" not in needed:
         return
     for choice in CHOICES.values():
         print(choice["told"], file=sys.stderr, flush=True)
-    if CHOICES and not CLUSTER and (BUDGET_GIVEN or not SOME_COMPARED):
+    asked = BUDGET_GIVEN or not SOME_COMPARED
+    if CHOICES and asked and not CLUSTER and "scorecard" not in needed:
         limit.begin(BUDGET * len(CHOICES), STARTED)
         end_with_budget()
 
