@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lindrop.base.errors import UserError
-from lindrop.cli.talk import Talk, flag_of
+from lindrop.cli.talk import Talk, flag_of, with_flags
 from lindrop.configuration.schema import load_schema
 
 Decorator = Callable[[Any], Any]  # what adds an option to a command
@@ -133,8 +133,8 @@ def _shown(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """A description without the marks of Markdown."""
-    return text.replace("`", "")
+    """A description without the marks of Markdown, with options in place of keys."""
+    return with_flags(text.replace("`", "").replace(" null: ", " By default: "))
 
 
 def all_of(options: Iterable[Decorator]) -> Decorator:
