@@ -5,24 +5,28 @@
     python benchmarks/plan.py check NAME=FOLDER[:CONFIG] ...
 
 FOLDER is one in which the default configuration was run. `rates` takes the seconds of its fits, and
-those at larger sizes from rules_at_scale.csv and sparse_models.csv in benchmarks/results, and
-writes them with the work that they did to workflow/lindrop/planning/rates.csv. `jobs` takes the
+those at larger sizes from rules_at_scale.csv and sparse_models.csv in benchmarks/results, measures
+a fit by users × users, and writes them with the work that they did to
+workflow/lindrop/planning/rates.csv. `jobs` takes the
 seconds of the jobs without data and writes jobs.csv beside it. `check` writes predicted and
 measured seconds of the jobs of finished runs to benchmarks/results/plan.csv; runs with these names
 are replaced.
 """
 
 import argparse
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import scipy.sparse as sp
 import yaml
 
 from lindrop.configuration.config import checked
 from lindrop.configuration.schema import load_schema
-from lindrop.models.catalogue import CATALOGUE
+from lindrop.models.base import Training
+from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.memory import Size
 from lindrop.planning import cost, work
 from lindrop.planning.plan import planned, ranks_of
@@ -46,7 +50,7 @@ MNIST = 50_000 * 784 * 256 * 2000
 
 def rates(folder: Path) -> None:
     """Write the rates of a finished default run, and those measured at ML-20M's size."""
-    rows = [*of_default_run(folder), *at_ml_20m(), *on_gowalla()]
+    rows = [*of_default_run(folder), *at_ml_20m(), *on_gowalla(), *of_few_users()]
     reading = pd.read_csv(OUTPUT.with_name("data_at_scale.csv"))
     found = reading[(reading["step"] == "read") & (reading["file"] == "ratings.csv")].iloc[0]
     rows.append(("read", 20_108, 2e7, float(found["seconds"] * found["cores"])))
@@ -127,6 +131,20 @@ def on_gowalla() -> Iterator[tuple[str, int, float, float]]:
     amount = work.pattern(size, [size.items], {"neighbours": 100})
     for model in ("sparse_edlae", "sparse_ease"):
         yield model, size.items, amount, float(row["processor seconds"])
+
+
+def of_few_users() -> Iterator[tuple[str, int, float, float]]:
+    """Rate of fits by users × users: the mean of six, as a search makes one after the other."""
+    users, items, entries = 1_500, 15_000, 75_000
+    x = sp.random_array((users, items), density=entries / (users * items), rng=1).tocsr()
+    x.data[:] = 1
+    size = planned_size(Size(users, items, entries))
+    fit("ease", Training.of(x, keep=False), ridge=100)  # compiles
+    start = time.process_time()
+    for _ in range(6):
+        fit("ease", Training.of(x, keep=False), ridge=100)
+    took = (time.process_time() - start) / 6
+    yield work.DUAL, items, work.full_rank(size, [items], {}), took
 
 
 def default_options(model: str) -> dict[str, Any]:

@@ -34,6 +34,18 @@ def by_hand(history, k, allowed=ITEMS):
     return list(ITEMS[best]), scores[best]
 
 
+def test_columns_are_those_of_the_data_of_the_model_if_a_table_has_them():
+    own = replace(EASE, source={"user": "who", "item": "film"})
+    rows = pd.DataFrame({"who": ["anna", "anna"], "film": ["film 3 ü", "film 7 ü"], "stars": 5})
+    expected = lindrop.recommend(EASE, {"anna": ["film 3 ü", "film 7 ü"]}, k=5)
+    usual = rows.set_axis(["user", "item", "stars"], axis=1)
+    for given in (rows, usual, pa.table(rows), pa.table(usual)):
+        pd.testing.assert_frame_equal(lindrop.recommend(own, given, k=5), expected)
+    np.testing.assert_array_equal(lindrop.refit(own, rows).items, ["film 3 ü", "film 7 ü"])
+    with pytest.raises(UserError, match=r"columns are who, film, stars: name those of users and"):
+        lindrop.recommend(EASE, rows)
+
+
 def of_user(table, user):
     return table[table["user"] == user]
 

@@ -4,7 +4,8 @@
 # of the same configuration on the same files makes the same choice, on any number of cores, so that
 # finished results stay. Jobs read it, as they may see other files and other cores.
 import json
-from copy import deepcopy
+
+import psutil
 
 from lindrop.base.atomic import atomic
 from lindrop.base.memory import available_bytes
@@ -21,6 +22,7 @@ MOST_BYTES = (
     2e9  # of files that are read before a run; of larger ones the stated size counts
 )
 BUDGET = config["compare"]["budget"]
+STARTED = psutil.Process().create_time()
 
 
 def files_here(dataset):
@@ -153,11 +155,30 @@ def begin_budget():
     """Print what was read and chosen before the first job of `snakemake compare`, and start its clock.
 
     Models that the configuration names are done whatever they take, unless it says the minutes, too.
-    On a cluster, where jobs wait for their turn, no clock ends them.
+    On a cluster, where jobs wait for their turn, no clock ends them, nor where the papers' claims are
+    checked, which need every model.
     """
-    if not any(job.rule.name == "compare_table" for job in workflow.dag.needrun_jobs()):
+    needed = {job.rule.name for job in workflow.dag.needrun_jobs()}
+    if "compare_table" not in needed:
         return
     for choice in CHOICES.values():
         print(choice["told"], file=sys.stderr, flush=True)
-    if CHOICES and not CLUSTER and (BUDGET_GIVEN or not SOME_COMPARED):
-        limit.begin(BUDGET * len(CHOICES))
+    asked = BUDGET_GIVEN or not SOME_COMPARED
+    if CHOICES and asked and not CLUSTER and "scorecard" not in needed:
+        limit.begin(BUDGET * len(CHOICES), STARTED)
+        end_with_budget()
+
+
+def end_with_budget():
+    """Let rules of this run that serve a model start no script once its budget is over."""
+    stages = {
+        **dict.fromkeys(("gram", "gram_shard", "gram_of_tuning"), "gram"),
+        **dict.fromkeys(("spectrum", "spectrum_of_tuning"), "spectrum"),
+        **dict.fromkeys(("tune", "model_shard", "fit"), ""),
+        "compare_so_far": "the table so far",
+    }
+    for name, stage in stages.items():
+        made_by = workflow.get_rule(name)
+        made_by.run_func = limit.ended_with_budget(
+            made_by.run_func, stage, told=name != "compare_so_far"
+        )

@@ -474,6 +474,21 @@ def tell_results():
             whole = page == "index"
             place = real(PAGE, page=page)
             print(last_words(Path(RESULTS)) if whole else place, file=sys.stderr)
+    if "compare_page" in made:
+        tell_winners()
+
+
+def tell_winners():
+    """Print the best model of each dataset that was compared, and how to recommend by it."""
+    import pandas as pd  # slow, and not often needed
+    from lindrop.output.winner import words
+
+    lines = pd.read_csv(real(TABLE, name="compare", end="csv"), dtype={"dataset": str})
+    for dataset, rows in lines.groupby("dataset", sort=False):
+        print(f"{dataset}: {' '.join(words(rows, CRITERION))}", file=sys.stderr)
+    given = "".join(f" {os.path.relpath(file)}" for file in workflow.configfiles)
+    command = f"snakemake --cores {HEAVY} recommend --configfile{given}"
+    print(f"next: {command}", file=sys.stderr)
 
 
 if workflow.is_main_process:

@@ -71,8 +71,14 @@ TITLES = {
     for name, entry in CATALOGUE.items()
 }
 SEED = config["seed"]
-# A model that a budget has left out is tried again by the next run.
+# What a budget has left out is tried again by the next run.
 LEFT = times_left_out()
+
+
+def tries(dataset, what):
+    """How often a model or a stage was left out on a dataset, if ever."""
+    return [LEFT[dataset, what]] if LEFT[dataset, what] else []
+
 
 # Stages by name: the stages before each, or a function of the wildcards for them, and a function of the wildcards that returns what else
 # decides its output, code included.
@@ -93,13 +99,17 @@ STAGES = {
         ["interactions"],
         lambda dataset, **_: (code("split.py"), DATASETS[dataset]["protocol"]),
     ),
-    "gram": (["split"], lambda **_: code("gram.py")),
+    "gram": (
+        ["split"],
+        lambda dataset, **_: (code("gram.py"), *tries(dataset, "gram")),
+    ),
     "spectrum": (
         ["gram"],
         lambda dataset, **_: (
             code("spectrum.py"),
             (config["rank"], *ranks_of_dataset(dataset)),
             SEED,
+            *tries(dataset, "spectrum"),
         ),
     ),
     "tune": (
@@ -113,7 +123,7 @@ STAGES = {
         lambda dataset, model, **_: (
             code_of_model("tune.py", model),
             sorted(tuned(dataset, model).items()),
-            *([LEFT[dataset, model]] if LEFT[dataset, model] else []),
+            *tries(dataset, model),
             TUNED_BY,
             CRITERION,
         ),

@@ -33,7 +33,7 @@ def joined_shards(data, *, paths, digest, **parameters):
 
 with (
     job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"),
-    kept_to_budget(wildcards.dataset, wildcards.model, snakemake.output),
+    kept_to_budget(wildcards.dataset, wildcards.model, snakemake.output, snakemake.log[0]),
 ):
     split = snakemake.input.split
     digest, entry = read_split_sha256(split), CATALOGUE[wildcards.model]

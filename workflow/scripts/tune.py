@@ -13,7 +13,7 @@ model, options = wildcards.model, params.options
 
 with (
     job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"),
-    kept_to_budget(wildcards.dataset, model, snakemake.output),
+    kept_to_budget(wildcards.dataset, model, snakemake.output, snakemake.log[0]),
 ):
     split = snakemake.input.split
     data = read_training(

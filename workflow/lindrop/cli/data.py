@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from lindrop.base.atomic import require_writable
 from lindrop.base.errors import UserError
 from lindrop.cli.options import READING, as_option, given
-from lindrop.cli.talk import Talk
+from lindrop.cli.talk import Talk, with_flags
 from lindrop.configuration.config import checked
 from lindrop.configuration.schema import load_schema
 from lindrop.data.delimited import Columns
@@ -164,7 +164,10 @@ def divided(path: Path, options: Mapping[str, Any], talk: Talk) -> Divided:
     if isinstance(made, Protocol) and "heldout_users" not in protocol:
         held = min(MOST, users_left(loaded.interactions, made) // SHARE)
         made = replace(made, heldout_users=max(1, held))
-    parts = split(loaded.interactions, made)
+    try:
+        parts = split(loaded.interactions, made)
+    except UserError as error:
+        raise UserError(with_flags(str(error))) from error
     _say_split(parts, talk)
     return Divided(path, parts, loaded)
 
@@ -179,6 +182,10 @@ def load(path: Path, options: Mapping[str, Any], talk: Talk) -> Loaded:
     talk.say(source.said())
     one = {"heldout_users": 1} if protocol.get("split", "users") == "users" else {}
     settings = settings_of({}, one | protocol, source.format)["datasets"]["data"]["protocol"]
+    if settings["split"] in ("time", "leave_last") and source.columns:
+        when = source.columns.time
+        unknown = "no column of times is known: name it by --time COLUMN"
+        talk.say(f"times in column {when}" if when else unknown)
     data = _read(source, options, settings)
     _say_counts(data, talk)
     if source.columns and source.columns.rating and data.min_rating is None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lindrop.base.errors import UserError
-from lindrop.cli.talk import Talk
+from lindrop.cli.talk import Talk, flag_of, with_flags
 from lindrop.configuration.schema import load_schema
 
 Decorator = Callable[[Any], Any]  # what adds an option to a command
@@ -145,8 +145,8 @@ def _shown(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """A description without the marks of Markdown."""
-    return text.replace("`", "")
+    """A description without the marks of Markdown, with options in place of keys."""
+    return with_flags(text.replace("`", "").replace(" null: ", " By default: "))
 
 
 def all_of(options: Iterable[Decorator]) -> Decorator:
@@ -189,7 +189,6 @@ def _source_rule(key: str) -> Mapping[str, Any]:
 
 
 READING = ("user", "item", "rating", "time")
-FLAGS = {"seed": "split-seed"}  # of a protocol: --seed is that of the models
 
 
 def reading() -> Decorator:
@@ -224,7 +223,7 @@ def splitting(keys: Sequence[str] = ()) -> Decorator:
     extra = {"heldout_users": "  [default: a tenth of the users, 10,000 at most]"}
     options: list[Decorator] = [
         of_rule(
-            FLAGS.get(key, key).replace("_", "-"),
+            flag_of(key).removeprefix("--"),
             f"protocol_{key}",
             rule,
             "How it is split",
@@ -307,19 +306,16 @@ def as_option(error: UserError) -> UserError:
     """A mistake in a setting with the name of its option in place of the configuration's key."""
 
     def flag(found: re.Match[str]) -> str:
-        key = found["key"].removeprefix("compare.")
+        part, key = found["part"], found["key"].removeprefix("compare.")
+        if found["key"].startswith("compare.models"):
+            return "--models"
         if key.startswith("models."):
             return f"--grid {key.removeprefix('models.')}"
-        if found["part"] == "protocol":
-            key = FLAGS.get(key, key)
-        return f"--{key.replace('_', '-')}"
+        return flag_of(key) if part == "protocol" else f"--{key.replace('_', '-')}"
 
     place = r"config: (datasets\.data\.(?P<part>source|protocol)\.)?(?P<key>[a-z0-9_.\[\]]+)"
     text = re.sub(place, flag, str(error), count=1)
-    if ": unknown key" in text and not text.startswith("--grid"):
-        text = re.sub(
-            r": unknown key.*; (allowed: )?",
-            ": not an option of this --split, whose options are ",
-            text,
-        )
-    return UserError(text)
+    unknown = "no such model or option"
+    if "datasets.data.protocol" in str(error):
+        unknown = "not an option of this --split"
+    return UserError(re.sub(r": unknown key \(value .*\); ", f": {unknown}; ", text))

@@ -1,6 +1,7 @@
 """What a command says on standard error: its steps, warnings, and bars with the time left."""
 
 import logging
+import re
 import sys
 import threading
 import warnings
@@ -22,6 +23,21 @@ from rich.progress import (
 
 from lindrop.base import reporting
 from lindrop.base.reporting import logger
+
+FLAGS = {"seed": "split-seed"}  # of a protocol: --seed is that of the models
+KEYS = r"heldout_users|test_fraction|min_rating|min_(item|user)_[a-z]+|validation_fraction"
+
+
+def flag_of(key: str) -> str:
+    """Option of a key of the protocol."""
+    return f"--{FLAGS.get(key, key).replace('_', '-')}"
+
+
+def with_flags(text: str) -> str:
+    """A message about the protocol with the names of options in place of its keys."""
+    text = re.sub(r"\bprotocol\.([a-z_]+)(:| to\b)?", lambda found: flag_of(found[1]), text)
+    text = re.sub(r"(?<![-\w])(split|repeats): (?=\w)", r"--\1 ", text)
+    return re.sub(rf"(?<![-\w])({KEYS})\b", lambda found: flag_of(found[1]), text)
 
 
 class Talk:
@@ -71,9 +87,9 @@ class _Lines(logging.Handler):
         arguments = record.args if isinstance(record.args, tuple) else ()
         progress = any(isinstance(each, reporting.Progress) for each in arguments)
         if record.levelno >= logging.WARNING:
-            self.talk.say(f"note: {record.getMessage()}", "yellow")
+            self.talk.say(f"note: {with_flags(record.getMessage())}", "yellow")
         elif getattr(record, "loud", False):
-            self.talk.say(record.getMessage())
+            self.talk.say(with_flags(record.getMessage()))
         elif self.talk.verbose or (progress and self.progress and _unfinished(arguments)):
             self.talk.say(record.getMessage(), "dim")
 

@@ -52,7 +52,7 @@ def checked(config: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     for index, model in enumerate(filled["compare"]["models"] or []):
         if model not in CATALOGUE:
             raise mistake(f"compare.models[{index}]", model, ", ".join(CATALOGUE))
-    for index, model in enumerate(filled["recommend"]["models"]):
+    for index, model in enumerate(filled["recommend"]["models"] or []):
         if model not in CATALOGUE:
             raise mistake(f"recommend.models[{index}]", model, ", ".join(CATALOGUE))
     for name in filled["pretorius2018"]["images"]:

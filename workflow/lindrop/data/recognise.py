@@ -34,7 +34,7 @@ NAMES = {
         *("bookid", "isbn", "asin", "sku", "sid", "iid", "businessid", "gameid", "newsid"),
     ),
     "rating": ("rating", "ratings", "stars", "score"),
-    "time": ("time", "timestamp", "date", "datetime", "ts", "unixreviewtime"),
+    "time": ("time", "timestamp", "date", "datetime", "ts", "when", "unixreviewtime"),
 }
 SEPARATED = r".*\.(csv|tsv)(\.gz)?"
 COMBINED = rb"\d+:\r?"  # a film's line in Kaggle's layout of Netflix

@@ -31,8 +31,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model's row: its marks, then one cell per column."""
+    """A model's row: its name in a configuration, its marks, then one cell per column."""
 
+    name: str
     title: str
     best: bool
     marks: str
@@ -145,7 +146,7 @@ def _row(
         *(_mean(of[metric]) for metric in others),
         Cell(line["params"] or "–"),
     ]
-    return ModelRow(CATALOGUE[line["model"]].title, best, " ".join(marks), cells)
+    return ModelRow(line["model"], CATALOGUE[line["model"]].title, best, " ".join(marks), cells)
 
 
 def _close(line: Row) -> bool:

@@ -60,7 +60,8 @@ def job_seconds() -> Mapping[str, float]:
 
 def fit_seconds(model: str, size: DataSize, ranks: Sequence[int], options: Options) -> float:
     """One core's seconds for a fit of one point at all ranks."""
-    return work.FITS[model](size, ranks, options) / rate(model, size.items)
+    done = rate(work.rate_name(model, size), size.items)
+    return work.FITS[model](size, ranks, options) / done
 
 
 def evaluation_seconds(model: str, size: DataSize, ranks: Sequence[int], options: Options) -> float:

@@ -15,7 +15,9 @@ from lindrop.planning.sizes import DataSize
 Options = Mapping[str, Any]
 Work = Callable[[DataSize, Sequence[int], Options], float]
 
+DUAL = "dual"  # name of the rate of full-rank models that are fitted so
 PASSES = 12  # products of a Krylov space with X'X until its eigenpairs have converged
+EMPTY = 0.25  # share of SLIM's work that is left where X'X is all but empty, as of Last.fm
 EPOCHS = 30  # of sampled dropout until it rests
 
 
@@ -91,8 +93,12 @@ def sampled(size: DataSize, ranks: Sequence[int], options: Options) -> float:
 
 
 def slim(size: DataSize, ranks: Sequence[int], options: Options) -> float:
-    """Coordinate descent on the columns, whose gradients are checked with all of X'X."""
-    return 20.0 * float(size.items) ** 2
+    """Coordinate descent on the columns, whose gradients are checked with all of X'X.
+
+    Where few pairs of items are ever together, a column has few weights that move.
+    """
+    filled = min(1.0, size.pairs / max(float(size.items), 1.0) ** 2)
+    return 20.0 * float(size.items) ** 2 * (EMPTY + (1 - EMPTY) * filled)
 
 
 def wmf(size: DataSize, ranks: Sequence[int], options: Options) -> float:
@@ -111,6 +117,11 @@ def pattern(size: DataSize, ranks: Sequence[int], options: Options) -> float:
 def _largest(options: Options, name: str, default: float) -> float:
     value = options.get(name, default)
     return float(max(value)) if isinstance(value, Sequence) else float(value)
+
+
+def rate_name(model: str, size: DataSize) -> str:
+    """Name of the rate at which a model is fitted: its own, or that of users × users."""
+    return DUAL if CATALOGUE[model].full_rank and is_dual(size) else model
 
 
 FITS: Mapping[str, Work] = {

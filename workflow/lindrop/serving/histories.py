@@ -24,6 +24,7 @@ from lindrop.data.interactions import Ids, Interactions, as_strings, as_texts, l
 from lindrop.linalg.interactions import interactions
 
 ID_TYPES = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string)
+COLUMNS = ("user", "item")  # of a table whose columns nobody has named
 ONLY_USER = "0"  # name of the user whose history is a plain list
 VIEWS = ("is_string_view",)  # polars names its texts so; not known to every version of pyarrow
 
@@ -45,7 +46,7 @@ def read_histories(
     given: Any,
     items: Ids,
     users: Iterable[Any] | None = None,
-    columns: tuple[str, str] = ("user", "item"),
+    columns: tuple[str, str] = COLUMNS,
     weighted: bool = False,
 ) -> Histories:
     """Histories over the items of a model, of all users given or of the `users` named, in order.
@@ -64,6 +65,18 @@ def read_histories(
         elif users is None and isinstance(given, Sequence):
             users = [ONLY_USER]
     return found if users is None else chosen(found, listed(users, "users"))
+
+
+def columns_of_model(given: Any, source: Mapping[str, Any]) -> tuple[str, str]:
+    """The columns of users and items in a table: those that the model was fitted with, if there.
+
+    `source` is what the model remembers.
+    """
+    names = source.get("user"), source.get("item")
+    # pyarrow has names there, others in `columns`
+    there = list(getattr(given, "column_names", getattr(given, "columns", ())))
+    known = all(name is not None and name in there for name in names)
+    return (str(names[0]), str(names[1])) if known else COLUMNS
 
 
 def as_rated(given: Any, source: Mapping[str, Any]) -> Any:
@@ -200,7 +213,10 @@ def _columns_of(given: Any, names: Sequence[str]) -> list[pa.Array | pa.ChunkedA
     for name in names:
         if (there := known.count(name)) != 1:
             problem = f"{there} columns have the name" if there else "no column"
-            raise UserError(f"{problem} {name!r}; the columns are {', '.join(map(str, known))}")
+            raise UserError(
+                f"{problem} {name!r}; the columns are {', '.join(map(str, known))}: name those of "
+                "users and items, as in columns=('user', 'item')"
+            )
     found = []
     for name in names:
         try:

@@ -12,7 +12,13 @@ from lindrop.base.reporting import logger
 from lindrop.data.interactions import Ids, as_texts, listed
 from lindrop.models.base import Additive
 from lindrop.ranking.evaluation import places, ranked
-from lindrop.serving.histories import Histories, as_rated, positions, read_histories
+from lindrop.serving.histories import (
+    Histories,
+    as_rated,
+    columns_of_model,
+    positions,
+    read_histories,
+)
 from lindrop.store.model import SavedModel
 
 MODEL, POPULARITY = "model", "popularity"  # values of the column `by`
@@ -27,17 +33,19 @@ def recommend(
     allow: Iterable[Any] | None = None,
     block: Iterable[Any] = (),
     keep_seen: bool = False,
-    columns: tuple[str, str] = ("user", "item"),
+    columns: tuple[str, str] | None = None,
 ) -> pd.DataFrame:
     """The k best items of every user: columns user, item, rank (from 1), score and by.
 
-    `interactions` is any of the forms of `lindrop.serving.histories`; a table with ratings counts
+    `interactions` is any of the forms of `lindrop.serving.histories`. `columns` names those of a
+    table, by default as in the data of the model, else user and item; a table with ratings counts
     above the min_rating that the model was fitted with. Items of a user's history are
     left out unless `keep_seen`; only items of `allow` are recommended, if it is given, and none of
     `block`. `by` is `model`, or `popularity` for a user with no item that the model knows: the
     score is then the share of the training users who have the item. A user for whom fewer than k
     items are left has fewer rows.
     """
+    columns = columns or columns_of_model(interactions, model.source)
     interactions = as_rated(interactions, model.source)
     found = read_histories(interactions, model.items, users, columns, model.weighted)
     if found.unknown:

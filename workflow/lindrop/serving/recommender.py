@@ -14,11 +14,16 @@ from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
 from lindrop.ranking.evaluation import evaluate
 from lindrop.ranking.metrics import CRITERION
-from lindrop.serving.histories import Histories, as_rated, item_ids, read_histories
+from lindrop.serving.histories import (
+    COLUMNS,
+    Histories,
+    as_rated,
+    columns_of_model,
+    item_ids,
+    read_histories,
+)
 from lindrop.serving.recommend import because, recommend, recommended, similar
 from lindrop.store.model import SavedModel
-
-COLUMNS = ("user", "item")
 
 
 class Recommender:
@@ -157,9 +162,16 @@ def _a_fifth(x: sp.csr_array, seed: int) -> npt.NDArray[np.bool_]:
 
 
 def refit(
-    model: SavedModel, interactions: Any, columns: tuple[str, str] = COLUMNS, seed: int = 1
+    model: SavedModel,
+    interactions: Any,
+    columns: tuple[str, str] | None = None,
+    seed: int = 1,
 ) -> SavedModel:
-    """Fit the model with its chosen parameters to all interactions, held-out users included."""
+    """Fit the model with its chosen parameters to all interactions, held-out users included.
+
+    `columns` are those of a table, as in `lindrop.recommend`.
+    """
+    columns = columns or columns_of_model(interactions, model.source)
     again = Recommender(model.name, seed, **model.parameters)
     again.fit(as_rated(interactions, model.source), None, columns, model.weighted)
     return replace(again.model_, source=model.source)
