@@ -33,7 +33,7 @@ from lindrop.models.edlae.as_published import (
     START_SCALE,
     notebook_start,
     quick_alternation,
-    ridge_inverse,
+    ridge_solver,
 )
 from lindrop.models.edlae.objective import Problem, row_products
 
@@ -211,7 +211,7 @@ class Data:
     def _admm(self, point: Point, u: Matrix) -> Iterator[tuple[Matrix, Matrix]]:
         """Iterates of `notebook_admm`, with products in an order that forms no such matrix."""
         penalty = self._penalty(point)
-        weight, inverse = penalty + self.omega, ridge_inverse(self.gram, penalty)
+        weight, solved = penalty + self.omega, ridge_solver(self.gram, penalty)
         gu = self.gram @ u
         beta, gamma = np.zeros((2, len(u)))
         while True:
@@ -220,7 +220,7 @@ class Data:
             v = (stretch * gu + pull * u) @ np.linalg.inv(left).T
             dual = v @ np.linalg.inv(v.T @ v)
             stretched = stretch * dual
-            u = stretched - inverse @ (penalty[:, None] * stretched - pull * dual)
+            u = stretched - solved(penalty[:, None] * stretched - pull * dual)
             gu = self.gram @ u
             diagonal = row_products(u, v)
             beta = row_products(gu, v) - self.diagonal + weight * (diagonal + gamma)
