@@ -5,8 +5,8 @@
 Users, items, rows, held-out users, thresholds of items and ranks are those of the paper divided by
 SHARE (default: 10), so that the mean of diag(X'X), and with it the published λ, keeps its size.
 Archives in the formats of MovieLens 20M, Netflix and MSD are generated in FOLDER; the workflow
-reads them through its own parsers, with the grids of config/paper.yaml, and keeps its results there;
-CORES is 2 by default. Contents are random: the numbers in Table 1 mean nothing, the run does.
+reads them through its own parsers, with the grids of config/paper.yaml, on CORES (2), and keeps its
+results there. Contents are random: the numbers in Table 1 mean nothing, the run does.
 Writes the jobs, seconds and memory of every rule to benchmarks/results/paper_scaled.csv.
 """
 
