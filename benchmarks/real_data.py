@@ -1,16 +1,16 @@
 """Steck 2020 on real data: docs/results.md, its pictures and the numbers behind them.
 
-    snakemake --cores 2 steck2020 --configfile config/ml-1m.yaml config/quick.yaml
+    snakemake --cores 2 --configfile config/ml-1m.yaml
     snakemake --cores 2 attribution emphasis --configfile config/ml-1m.yaml benchmarks/splits.yaml
     python benchmarks/real_data.py results
 
-The first two commands are runs; the claims on MovieLens 100K are those of `steck2020 --configfile
-config/ml-100k.yaml` alone, those on Last.fm of benchmarks/lastfm.yaml and config/quick.yaml, the
-trainings on Gowalla of config/gowalla-users.yaml, whose splits and epochs are its own. The third
-command puts what runs found on their datasets into attribution.csv,
-emphasis.csv and real_claims.csv of benchmarks/results, in place of what was there, draws
-docs/attribution.png, docs/gains.png and docs/emphasis.png and writes docs/results.md; without a
-folder, it draws and writes only.
+The first two commands are runs; MovieLens 100K takes the same of config/ml-100k.yaml, the second with
+`fig1_as_published`. The claims on Last.fm are those of `steck2020 emphasis` with
+benchmarks/lastfm.yaml and config/quick.yaml, the trainings and weights b on Gowalla those of
+`attribution emphasis` with config/gowalla-users.yaml, whose splits and epochs are its own. The third
+command puts what runs found on their datasets into the csv files in benchmarks/results, in place of
+what was there, draws the pictures of docs/ and writes docs/results.md; without a folder, it draws
+and writes only.
 """
 
 import io
