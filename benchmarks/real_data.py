@@ -4,13 +4,14 @@
     snakemake --cores 2 attribution emphasis --configfile config/ml-1m.yaml benchmarks/splits.yaml
     python benchmarks/real_data.py results
 
-The first two commands are runs; MovieLens 100K takes the same of config/ml-100k.yaml, the second with
-`fig1_as_published`. The claims on Last.fm are those of `steck2020 emphasis` with
-benchmarks/lastfm.yaml and config/quick.yaml, the trainings and weights b on Gowalla those of
-`attribution emphasis` with config/gowalla-users.yaml, whose splits and epochs are its own. The third
-command puts what runs found on their datasets into the csv files in benchmarks/results, in place of
-what was there, draws the pictures of docs/ and writes docs/results.md; without a folder, it draws
-and writes only.
+The first two commands are runs. MovieLens 100K takes the same of config/ml-100k.yaml, the second
+with `fig1_as_published`. The claims on Last.fm are those of `steck2020 emphasis` with
+benchmarks/lastfm.yaml and config/quick.yaml. Trainings and weights b on Gowalla are those of
+`attribution emphasis` with config/gowalla-users.yaml, whose splits and epochs are its own.
+
+The third command puts what runs found on their datasets into the csv files in benchmarks/results,
+in place of what was there, draws the pictures of docs/ and writes docs/results.md; without a
+folder, it draws and writes only.
 """
 
 import io
