@@ -81,8 +81,9 @@ plan: .venv/ready  ## print jobs, time, memory and disk of a run of CONFIG, befo
 report: run  ## run CONFIG, then write Snakemake's report of the run, results/report.html
 	@$(RUN) snakemake --cores 1 $(SHOWN) --report results/report.html
 
-docs: .venv/ready  ## regenerate config/README.md from the schema
+docs: .venv/ready  ## regenerate config/README.md from the schema, docs/results.md and its pictures from benchmarks/results
 	@$(BIN)/python -m lindrop.configuration.config_docs
+	@$(BIN)/python benchmarks/real_data.py
 
 wheel: .venv/ready-dev  ## build dist/*.whl, install it into a new environment, run the first example of docs/library.md
 	@rm -rf build dist .venv-wheel

@@ -2,13 +2,16 @@
 
     python benchmarks/plan.py rates FOLDER
     python benchmarks/plan.py jobs FOLDER
+    python benchmarks/plan.py ml-1m FOLDER
     python benchmarks/plan.py check NAME=FOLDER[:CONFIG] ...
 
 FOLDER is one in which the default configuration was run. `rates` takes the seconds of its fits, and
 those at larger sizes from rules_at_scale.csv and sparse_models.csv in benchmarks/results, measures
 a fit by users × users, and writes them with the work that they did to
 workflow/lindrop/planning/rates.csv. `jobs` takes the
-seconds of the jobs without data and writes jobs.csv beside it. `check` writes predicted and
+seconds of the jobs without data and writes jobs.csv beside it. `ml-1m` keeps what every job of a
+run of config/ml-1m.yaml took, in benchmarks/results/ml-1m_jobs.csv: the rate of Table 1's trainings
+as published is from there. `check` writes predicted and
 measured seconds of the jobs of finished runs to benchmarks/results/plan.csv; runs with these names
 are replaced.
 """
@@ -29,12 +32,13 @@ from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.memory import Size
 from lindrop.planning import cost, work
-from lindrop.planning.plan import planned, ranks_of
+from lindrop.planning.plan import STARTS, planned, ranks_of
 from lindrop.planning.sizes import planned_size, stated_size
 from lindrop.ranking.grids import grid
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "plan.csv"
+ML_1M = OUTPUT.with_name("ml-1m_jobs.csv")
 # What the seconds of some jobs are proportional to, as it is in the default run.
 WORK = {
     "mianjy2018_convergence": 4,  # runs
@@ -50,7 +54,7 @@ MNIST = 50_000 * 784 * 256 * 2000
 
 def rates(folder: Path) -> None:
     """Write the rates of a finished default run, and those measured at ML-20M's size."""
-    rows = [*of_default_run(folder), *at_ml_20m(), *on_gowalla(), *of_few_users()]
+    rows = [*of_default_run(folder), *at_ml_20m(), *on_gowalla(), *on_ml_1m(), *of_few_users()]
     reading = pd.read_csv(OUTPUT.with_name("data_at_scale.csv"))
     found = reading[(reading["step"] == "read") & (reading["file"] == "ratings.csv")].iloc[0]
     rows.append(("read", 20_108, 2e7, float(found["seconds"] * found["cores"])))
@@ -147,6 +151,17 @@ def of_few_users() -> Iterator[tuple[str, int, float, float]]:
     yield work.DUAL, items, work.full_rank(size, [items], {}), took
 
 
+def on_ml_1m() -> Iterator[tuple[str, int, float, float]]:
+    """Rate of Table 1's trainings as published, from a run of config/ml-1m.yaml."""
+    size = planned_size(Size(5_034, 3_502, 480_243))
+    rank = checked(configuration(ROOT / "config" / "ml-1m.yaml"), load_schema())["rank"]
+    took = pd.read_csv(ML_1M).set_index("job")["processor"]
+    seconds = took.filter(like="steck2020_attribution/ml-1m/").sum()
+    amount = work.attribution(size, rank, papers_own=False)
+    amount += sum(work.longer(size, rank, row, STARTS, 5) for row in work.PUBLISHED_EPOCHS)
+    yield "attribution", size.items, amount, float(seconds)
+
+
 def default_options(model: str) -> dict[str, Any]:
     """Options of a model, as they are without a configuration."""
     return {key: option.default for key, option in CATALOGUE[model].options.items()}
@@ -167,6 +182,15 @@ def benchmarks_of(folder: Path) -> pd.DataFrame:
         took = {"seconds": found["s"], "processor": found["cpu_time"]}
         rows.append({"job": name, **took, "megabytes": found["max_rss"]})
     return pd.DataFrame(rows)
+
+
+def keep_ml_1m(folder: Path) -> None:
+    """Keep what the jobs of a run of config/ml-1m.yaml took, the longest first."""
+    found = benchmarks_of(folder).round({"seconds": 1, "processor": 1, "megabytes": 0})
+    found = found.sort_values("processor", ascending=False)
+    found.to_csv(ML_1M, index=False)
+    print(found.head(20).to_string(index=False))
+    print(f"{len(found)} jobs, {found['processor'].sum():.0f} s of processor time")
 
 
 def jobs(folder: Path) -> None:
@@ -248,13 +272,15 @@ STAGES = ("generate_interactions", "read_interactions", "split", "gram", "spectr
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("rates", "jobs", "check"))
+    parser.add_argument("what", choices=("rates", "jobs", "ml-1m", "check"))
     parser.add_argument("folders", nargs="*")
     given = parser.parse_args()
     if given.what == "rates":
         rates(Path(given.folders[0]))
     elif given.what == "jobs":
         jobs(Path(given.folders[0]))
+    elif given.what == "ml-1m":
+        keep_ml_1m(Path(given.folders[0]))
     else:
         check(given.folders)
 

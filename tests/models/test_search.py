@@ -10,7 +10,16 @@ import scipy.sparse as sp
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.options import ITERATIONS, LAMBDA, P
-from lindrop.models.search import WIDER, _Search, beyond, coarse, rough_options, search
+from lindrop.models.search import (
+    FINE,
+    WIDER,
+    _Search,
+    between,
+    beyond,
+    coarse,
+    rough_options,
+    search,
+)
 from lindrop.models.tuning import choose, tune
 from lindrop.ranking.evaluation import evaluate
 from lindrop.ranking.grids import axes, grid
@@ -151,6 +160,43 @@ def test_where_no_first_point_can_be_fitted_the_whole_grid_is_tried(usable):
     }
     assert (set(trials.fitted) >= whole) == (usable < 10)
     assert found["ndcg@100"].notna().any() == (usable >= 1)
+
+
+class Peak:
+    """Stands in for `Trials`: the metric falls by `slope` per decade from its best λ."""
+
+    name = "edlae"
+    entry = CATALOGUE["edlae"]
+
+    def __init__(self, slope, best=500.0):
+        self.slope, self.best, self.fitted = slope, best, []
+
+    def of(self, point, ranks, options):
+        for rank in ranks:
+            self.fitted.append((rank, point["lambda"]))
+            value = 0.5 - self.slope * abs(np.log10(point["lambda"] / self.best))
+            yield {"rank": rank, **point, "ndcg@100": value if point["lambda"] < 5000 else np.nan}
+
+
+@pytest.mark.parametrize("listed", [[1, 10, 100, 1000, 10_000], [30, 100, 300, 1000, 3000]])
+def test_the_middle_of_two_values_is_tried_where_a_better_one_may_lie_between(listed):
+    options = {"lambda": listed, "iterations": 100, "tolerance": 3e-5}
+    trials = Peak(slope=0.2)
+    found = choose(_Search(trials, 5, [*RANKS[:2], 5], options, "ndcg@100").table(), options)
+    assert found["lambda"].between(500 / FINE**0.5, 500 * FINE**0.5).all()
+    assert len(trials.fitted) < 2 * len(set(trials.fitted))  # a point at most twice: rough, full
+    flat = Peak(slope=1e-4)
+    _Search(flat, 5, [5], options, "ndcg@100").table()
+    assert {ridge for _, ridge in flat.fitted} <= set(listed)
+
+
+def test_the_middle_of_two_values_is_that_of_their_ratio():
+    values, p = LAMBDA([1, 3, 10]), P([0.5, 0.8])
+    assert between(300, 1000, values) == between(1000, 300, values) == 550
+    assert between(1, FINE, values) is between(0, 10, values) is None
+    assert between(0.5, 0.8, p) == pytest.approx(0.67)  # p/(1-p): 1, 2, 4
+    assert between(5, 20, ITERATIONS(5)) == 10
+    assert between(1, 3, ITERATIONS(5)) == 2
 
 
 def test_every_second_value_is_tried_first():

@@ -9,9 +9,10 @@ from lindrop.base.errors import UserError
 from lindrop.configuration.config import checked
 from lindrop.configuration.schema import load_schema
 from lindrop.models.catalogue import CATALOGUE, TORCH
+from lindrop.papers.steck2020 import attribution, procedures
 from lindrop.planning import cost, work
 from lindrop.planning.look import looked_at
-from lindrop.planning.plan import planned
+from lindrop.planning.plan import STARTS, as_published_jobs, planned
 from lindrop.planning.sizes import DataSize, stated_size
 from support.repository import REPOSITORY
 
@@ -97,6 +98,36 @@ def test_jobs_are_those_that_snakemake_counts():
     """`snakemake -n` counts one more, the target itself: 73 and 601 when this was written."""
     names = [name for name in work.FITS if not CATALOGUE[name].asked]
     assert planned(configured("config.yaml"), names, papers=True).totals()["jobs"] == 72
+
+
+def test_trainings_as_published_are_counted_where_every_run_makes_them():
+    """`snakemake -n` counts 81 and 85 with the target itself, for one split and for five."""
+    names = [name for name in work.FITS if not CATALOGUE[name].asked]
+    config = configured("config.yaml")
+    plain = planned(config, names, papers=True)
+    for splits in (1, 5):
+        config["steck2020"] |= {"as_published": True, "splits": splits, "times": [5]}
+        plan = planned(config, names, papers=True)
+        trained = [job for job in plan.jobs if job not in plain.jobs]
+        assert sum(job.jobs for job in trained) == splits + 5 + 1
+        assert plan.core_hours > plain.core_hours
+        assert plan.totals()["jobs"] == plain.totals()["jobs"] + splits + 6
+    (entry,) = config["datasets"].values()
+    entry["protocol"]["split"] = "weak"
+    assert len(planned(config, names, papers=True).jobs) == len(plain.jobs)
+    longer = config["steck2020"] | {"times": [50]}
+    size = planned(config, names).sizes["demo"]
+    entry["protocol"]["split"] = "users"
+    short, long = (
+        sum(job.seconds for job in as_published_jobs("demo", size, config | {"steck2020": own}))
+        for own in (config["steck2020"], longer)
+    )
+    assert long > 1.3 * short
+
+
+def test_the_plan_knows_the_procedures_of_table_1():
+    assert {row.number: max(row.epochs) for row in procedures.ROWS} == work.PUBLISHED_EPOCHS
+    assert (work.BATCHES, STARTS) == (procedures.BATCHES, attribution.STARTS)
 
 
 def test_more_cores_are_faster_but_not_without_end():

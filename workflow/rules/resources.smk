@@ -33,6 +33,8 @@ if workflow.remote_exec:
 # Priority of data and models. Tuning takes longest; if it starts before the papers' experiments, no
 # core is idle at the end of a run.
 FIRST = 1
+# Priority of the longest chain of jobs on small data: it takes as long as all others together.
+LONGEST = FIRST + 1
 # A job may take so many times its predicted time before a cluster ends it; the next attempt gets more.
 SLACK = 4
 # Threads of a deep training: a fixed number, since the last digits of its results depend on it.

@@ -97,6 +97,7 @@ rule steck2020_attribution_split:
         "<benchmarks>/steck2020_attribution/{dataset}/split-{number}.tsv"
     wildcard_constraints:
         number=r"\d+",
+    priority: LONGEST
     conda:
         "../../envs/fit.yaml"
     threads: fit_threads
@@ -130,6 +131,7 @@ rule steck2020_attribution_row:
         "<benchmarks>/steck2020_attribution/{dataset}/row-{row}.tsv"
     wildcard_constraints:
         row="[1-5]",
+    priority: LONGEST
     conda:
         "../../envs/fit.yaml"
     threads: fit_threads

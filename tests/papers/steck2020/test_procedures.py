@@ -123,6 +123,9 @@ def test_the_search_walks_to_the_best_point_of_its_lattice(data):
     (p, ridge), tried = search(data, ROW_3, score)
     assert (p, ridge) == (0.5, pytest.approx(10 * data.diagonal.mean()))
     assert tried < 20
+    between = data.ridge(2.5)  # at a quarter of a decade
+    (_, ridge), _ = search(data, ROW_2, lambda p, ridge: -abs(np.log(ridge / between)))
+    assert ridge == between
     (p, ridge), _ = search(data, ROW_2, lambda p, ridge: -ridge)
     assert (p, ridge) == (0.0, pytest.approx(data.ridge(3 - 6)))  # bounded
     (p, _), _ = search(data, ROW_5, lambda p, _: p if p < 0.8 else float("nan"))

@@ -56,11 +56,14 @@ def slopes(x: sp.csr_array, z: sp.csr_array, u: Array, v: Array, weights: Penalt
     decay, product = map(u.dtype.type, weights)
     a, xv = sparse_times_dense(z, u), sparse_times_dense(x, v)
     aa, uu, vv = a.T @ a, u.T @ u, v.T @ v
-    of_u = scale * sparse_times_dense(z.T.tocsr(), a @ vv - xv) + decay * u
-    of_v = v @ (scale * aa) - scale * sparse_times_dense(x.T.tocsr(), a) + decay * v
+    of_u = sparse_times_dense(z.T.tocsr(), scale * (a @ vv - xv))
+    of_v = v @ (scale * aa + product * uu)
+    of_v -= sparse_times_dense(x.T.tocsr(), scale * a)
     if product:
         of_u += u @ (product * vv)
-        of_v += v @ (product * uu)
+    if decay:
+        of_u += decay * u
+        of_v += decay * v
     squares = np.sum(x.data**2, dtype=float) - 2 * float(np.vdot(a, xv)) + float(np.vdot(aa, vv))
     penalty = decay * (np.trace(uu) + np.trace(vv)) + product * np.vdot(uu, vv)
     return Slopes(squares / (x.shape[0] * x.shape[1]) + float(penalty) / 2, of_u, of_v)
@@ -82,10 +85,18 @@ class Adam:
         self.steps += 1
         unbiased = np.sqrt(1 - DECAY_SQUARE**self.steps) / (1 - DECAY_MEAN**self.steps)
         kind = self.parameters.dtype.type
-        self.mean += kind(1 - DECAY_MEAN) * (gradient - self.mean)
-        self.square += kind(1 - DECAY_SQUARE) * (gradient**2 - self.square)
-        step = self.mean / (np.sqrt(self.square) + kind(EPSILON))
-        self.parameters -= kind(RATE * unbiased) * step
+        step = gradient - self.mean  # each step is computed in place: these arrays are large
+        step *= kind(1 - DECAY_MEAN)
+        self.mean += step
+        np.multiply(gradient, gradient, out=step)
+        step -= self.square
+        step *= kind(1 - DECAY_SQUARE)
+        self.square += step
+        np.sqrt(self.square, out=step)
+        step += kind(EPSILON)
+        np.divide(self.mean, step, out=step)
+        step *= kind(RATE * unbiased)
+        self.parameters -= step
 
 
 def xavier(items: int, rank: int, rng: np.random.Generator) -> tuple[Array, Array]:

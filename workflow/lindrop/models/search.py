@@ -4,18 +4,22 @@ The validation metric changes smoothly with p and λ, so that most points of a g
 At the rank of the table, every second value of each axis is tried; then the neighbours of the two
 best of these points, until none up to two values away is better. The other ranks start from that
 point, as their best point is near. Where the best value is at the end of its list, the list is
-continued in its last ratio, a few times at most. Fits of iterative models stop early; those points
-of a rank whose metric is close to the best are fitted again to the configured tolerance, and these
-decide.
+continued in its last ratio, a few times at most. Where the values beside the best one are far away
+and so much worse that a better one may lie between, the middle is tried: on MovieLens 1M, where
+weight decay is best at λ = 500, a list that goes from 300 to 1,000 costs it 4 per cent.
+Fits of iterative models stop early; those points of a rank whose metric is close to the best are
+fitted again to the configured tolerance, and these decide.
 
 The order of the fits follows from the data alone, so that the choice depends neither on the order
 of jobs nor on how many there are.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
@@ -33,6 +37,11 @@ LOOSER, FEWER = 10, 5  # a rough fit: times the tolerance, and one in so many of
 FEWEST = 20  # iterations of a rough fit
 CLOSE = 2e-3  # share of the best metric by which a point may be lower and is fitted again
 FLAT = 1e-4  # share by which the end of an axis must beat its next value, or it is not continued
+FINE = 2.0  # ratio of two values up to which nothing is tried between them
+# Share by which the worse value beside the best one is lower where more may be gained between them.
+# The top of a parabola through three points is above the middle one, the highest, by at most an
+# eighth of the larger difference.
+STEEP = 8 * CLOSE
 RATIOS = 1.5, 10.0  # smallest and largest ratio in which an axis is continued
 
 Key = tuple[float, ...]
@@ -84,11 +93,13 @@ class _Search:
             self._fit_all()
         self._climb_from_second(first)
         self._climb([self.rank])
-        start = self._best(self.rank)
-        for rank in self.ranks:
-            if start is not None and (rank, start) not in self.rows:
-                self._fit(start, [each for each in self.ranks if each != self.rank], self.rough)
-        self._climb(self.ranks)
+        self._halve(self.rank)
+        start, others = self._best(self.rank), [rank for rank in self.ranks if rank != self.rank]
+        if start is not None and (missing := [r for r in others if (r, start) not in self.rows]):
+            self._fit(start, missing, self.rough)
+        self._climb(others)
+        for rank in others:
+            self._halve(rank)
         rows = list(self.rows.values())
         if self.rough != self.options:
             rows += self._fitted_again()
@@ -151,6 +162,41 @@ class _Search:
             for key, at in sorted(wanted.items()):
                 self._fit(key, at, self.rough)
 
+    def _halve(self, rank: int) -> None:
+        """Try the middle between the best point of a rank and its neighbours while that may pay."""
+        while (key := next(self._between(rank), None)) is not None:
+            self._fit(key, [rank], self.rough)
+
+    def _between(self, rank: int) -> Iterator[Key]:
+        """Points still to be fitted between the best one and those beside it, the better one first.
+
+        Both sides of an axis are given only where the worse one is much lower than the best.
+        """
+        best = self._best(rank)
+        for place, axis in enumerate(self.axes if best is not None else []):
+            found = self._line(rank, best, place)
+            values = sorted(found)
+            here = values.index(best[place])
+            beside = [values[i] for i in (here - 1, here + 1) if 0 <= i < len(values)]
+            least = min((found[value] for value in beside), default=np.inf)
+            if least > (1 - STEEP) * found[best[place]]:
+                continue
+            for value in sorted(beside, key=lambda value: -found[value]):
+                middle = between(best[place], value, self.trials.entry.options.get(axis))
+                key = (*best[:place], middle, *best[place + 1 :])
+                if middle is not None and (rank, key) not in self.rows:
+                    yield key
+
+    def _line(self, rank: int, key: Key, place: int) -> dict[float, float]:
+        """The criterion of the usable points that differ from one on an axis, by their value."""
+        return {
+            other[place]: row[self.criterion]
+            for (at, other), row in self.rows.items()
+            if at == rank
+            and (*other[:place], key[place], *other[place + 1 :]) == key
+            and row[self.criterion] == row[self.criterion]
+        }
+
     def _best(self, rank: int) -> Key | None:
         """The best point of a rank so far, the first one of several; None if none has a model."""
         found = {
@@ -172,7 +218,7 @@ class _Search:
             for end in (0, -1):
                 if value == self.axes[axis][end] and self._rises(rank, key, place, end):
                     self._widen(axis, end)
-            values = self.axes[axis]
+            values = sorted({*self.axes[axis], value})
             here = values.index(value)
             reach = 2 if rank == self.rank else 1
             beside = values[max(here - reach, 0) : here] + values[here + 1 : here + 1 + reach]
@@ -240,6 +286,20 @@ def rough_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return rough
 
 
+def between(one: float, other: float, option: Option | None = None) -> float | None:
+    """The value halfway between two in ratio, for a probability in that of p/(1-p).
+
+    None where they are in a ratio of at most `FINE`, or where there is no such value: none is
+    halfway between a number and 0.
+    """
+    below = option.below if option else None
+    low, high = sorted(_odds(value, below) for value in (one, other))
+    if low <= 0 or high <= FINE * low:
+        return None
+    value = _rounded(math.sqrt(low * high), option)
+    return value if min(one, other) < value < max(one, other) else None
+
+
 def beyond(values: Sequence[float], end: int, option: Option | None = None) -> float | None:
     """The next value below the first (`end` 0) or above the last (-1) of sorted values.
 
@@ -247,19 +307,24 @@ def beyond(values: Sequence[float], end: int, option: Option | None = None) -> f
     penalty. None where no such value is allowed: 0 has none below it.
     """
     below = option.below if option else None
-
-    def odds(value: float) -> float:
-        return value / (below - value) if below else value
-
-    last, inner = odds(values[end]), odds(values[1 if end == 0 else -2])
+    last, inner = (_odds(values[i], below) for i in (end, 1 if end == 0 else -2))
     if last <= 0:
         return None
     ratio = last / inner if end and inner > 0 else inner / last if not end else RATIOS[1]
     ratio = min(max(ratio, RATIOS[0]), RATIOS[1])
-    there = last * ratio if end else last / ratio
-    value = float(f"{below * there / (1 + there) if below else there:.2g}")
-    if option and option.kind == "integer":
-        value = round(value)
+    value = _rounded(last * ratio if end else last / ratio, option)
     if (option and option.problem(value)) or value in values or value <= 0:
         return None
     return value if (value > values[-1] if end else value < values[0]) else None
+
+
+def _odds(value: float, below: float | None) -> float:
+    """p/(1-p) of a probability; a value without an upper bound itself."""
+    return value / (below - value) if below else value
+
+
+def _rounded(odds: float, option: Option | None) -> float:
+    """The value with these odds, to two digits, or to a whole number where it has to be one."""
+    below = option.below if option else None
+    value = float(f"{below * odds / (1 + odds) if below else odds:.2g}")
+    return round(value) if option and option.kind == "integer" else value

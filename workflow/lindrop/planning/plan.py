@@ -38,6 +38,7 @@ SERIAL = 0.05  # share of a job on all cores that takes one core
 PYTHON = 300e6  # bytes of Python with its libraries, and of Snakemake beside it
 DATA = "data"  # what a plan calls the jobs before the models
 PAPERS = "papers' experiments"
+STARTS = 3  # random starts of Table 1's trainings as published
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,12 @@ def planned(
         for job in [*data_jobs(name, size, config), *model_jobs(name, size, config, found)]
     ]
     if papers:
+        trained = [
+            job for name, size in sizes.items() for job in as_published_jobs(name, size, config)
+        ]
+        if trained:
+            start = cost.job_seconds()["start"]
+            jobs += [*trained, Job("", PAPERS, "steck2020_attribution", 1, start, start)]
         jobs += [_experiment(one) for one in of_papers(config, list(sizes.values()))]
     return Plan(jobs, sizes, unknown)
 
@@ -276,6 +283,28 @@ def jobs_of_model(name: str, size: DataSize, config: Mapping[str, Any], model: s
     disk += work.model_bytes(model, size, rank_of_table(rank, ranks), options)
     found.append(Job(name, model, "fit", 1, seconds, seconds, heavy, PYTHON + memory, disk))
     return found
+
+
+def as_published_jobs(name: str, size: DataSize, config: Mapping[str, Any]) -> list[Job]:
+    """Trainings of Steck 2020's Table 1 as published, with the optima, if every run has them."""
+    asked, entry = config["steck2020"], config["datasets"][name]
+    if not asked["as_published"] or entry["protocol"].get("split", "users") != "users":
+        return []
+    rank = rank_of_table(config["rank"], usable(size, [config["rank"], *config["ranks"]]))
+    start, heavy = cost.job_seconds()["start"], size.items > SMALL_ITEMS
+    memory = PYTHON + MARGIN * 5 * 8.0 * size.items**2
+    rate, longest = cost.rate("attribution", size.items), max(asked["times"])
+    split = start + work.attribution(size, rank, entry["paper"] is not None) / rate
+    rows = [
+        start + work.longer(size, rank, row, STARTS, longest) / rate
+        for row in work.PUBLISHED_EPOCHS
+    ]
+    splits = asked["splits"]
+    jobs = ("split", splits, splits * split, split), ("row", len(rows), sum(rows), max(rows))
+    return [
+        Job(name, PAPERS, f"steck2020_attribution_{rule}", *counts, heavy, memory)
+        for rule, *counts in jobs
+    ]
 
 
 def needs_gram(model: str, size: DataSize) -> bool:

@@ -6,7 +6,8 @@ than the optimum (errata E3 to E5). `quick_alternation` has the iterates of the 
 of these products. `admm` and `als` have the corrected solvers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import scipy.linalg as sl
@@ -102,10 +103,14 @@ def quick_alternation(
 ) -> Iterator[tuple[Matrix, Matrix]]:
     """Iterates of `printed_alternation`, with products in an order that keeps them small.
 
-    `penalty` is the diagonal of Λ̃. Beside X'X and an inverse, only diag(UV') = 0 needs an items ×
-    items matrix, which it factorises in every iteration.
+    `penalty` is the diagonal of Λ̃. Only diag(UV') = 0 needs entries of an inverse, and one more
+    items × items matrix, which it factorises in every iteration.
     """
-    inverse = ridge_inverse(gram, penalty)
+    if zero_diagonal:
+        inverse = ridge_inverse(gram, penalty)
+        solved = inverse.__matmul__
+    else:
+        solved = ridge_solver(gram, penalty)
     while True:
         dual, shrink = v @ np.linalg.inv(v.T @ v), penalty
         if zero_diagonal:
@@ -113,7 +118,7 @@ def quick_alternation(
             own = k.diagonal().copy()
             k *= inverse
             shrink = _solve(k, own)
-        u = dual - inverse @ (shrink[:, None] * dual)
+        u = dual - solved(shrink[:, None] * dual)
         gu = gram @ u
         left = np.linalg.inv(u.T @ (gu + penalty[:, None] * u))
         v = gu @ left
@@ -121,6 +126,16 @@ def quick_alternation(
             of = u @ left
             v -= of * (row_products(u, v) / row_products(u, of))[:, None]
         yield u, v
+
+
+def ridge_solver(gram: Matrix, penalty: Vector) -> Callable[[Matrix], Matrix]:
+    """Function that multiplies by (X'X + Λ̃)⁻¹, by a third of the operations of the inverse."""
+    if len(gram) > LARGEST_FACTORED:
+        return ridge_inverse(gram, penalty).__matmul__
+    factor = gram.copy()
+    factor.flat[:: len(factor) + 1] += penalty
+    factor = sl.cholesky(factor.T, lower=True, overwrite_a=True, check_finite=False)
+    return partial(sl.cho_solve, (factor, True), check_finite=False)
 
 
 def ridge_inverse(gram: Matrix, penalty: Vector) -> Matrix:
