@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from support import processes
+from support import forks, processes
 from support.repository import BIN
 
 
@@ -18,7 +18,7 @@ class Project:
                 for k, v in os.environ.items()
                 if not k.startswith(("PYTEST", "PYTHONPATH", "MAKE"))
             },
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            **forks.environment(f"{BIN}{os.pathsep}{os.environ['PATH']}"),
             "XDG_CACHE_HOME": str(folder / ".cache"),
             # the list of the machine's fonts, which takes seconds where there are many
             "MPLCONFIGDIR": str(BIN.parent / "matplotlib"),

@@ -19,6 +19,7 @@ from lindrop.store.metrics import read_metrics, write_metrics
 from lindrop.store.model import read_model
 from lindrop.store.split import read_size
 from support.configurations import SMALL, rules_run
+from support.forks import REAL
 from support.images import IMAGES, write_idx
 from support.killed import kill_at
 from support.project import Project
@@ -47,7 +48,7 @@ def trained(tmp_path_factory):
     project = Project(copy_project(tmp_path_factory.mktemp("trained")))
     training = project.path("workflow/lindrop/models/torch/training.py")
     training.write_text(training.read_text().replace("SAVED_SECONDS = 5.0", "SAVED_SECONDS = 0.0"))
-    project.env["OMP_WAIT_POLICY"] = "passive"  # as `make deep` sets it
+    project.env |= REAL | {"OMP_WAIT_POLICY": "passive"}  # as `make deep` sets it
     write_idx(project.folder, 12)
     project.write("config/deep.yaml", CONFIG)
     began = time.monotonic()
