@@ -1,6 +1,6 @@
 import pytest
 
-from support.forks import REAL
+from support.project import Project
 from support.slurm import Slurm, obstacle
 
 
@@ -15,12 +15,10 @@ def cluster():
 
 @pytest.fixture
 def project(project):
-    """Jobs of a cluster begin as those of a user: its limits are for what they start."""
-    project.env |= REAL
-    return project
+    """Jobs of a cluster begin as those of a user: its limits hold for what they start."""
+    return Project(project.folder, real=True)
 
 
 @pytest.fixture
 def theirs(theirs):
-    theirs.env |= REAL
-    return theirs
+    return Project(theirs.folder, real=True)

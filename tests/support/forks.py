@@ -4,9 +4,9 @@ A run of Snakemake starts one Python for itself and one for every job, and most 
 the data of tests is to import the same libraries. So a project of the tests has a folder in front
 of its PATH whose `snakemake` and `python` ask a server, which has imported them, for a fork with
 their own arguments, environment, folder and files. Nothing of lindrop is loaded before the fork.
+And what a run measures before it fits, the memory of a job without data, is measured once.
 
-`REAL` in the environment makes all processes begin as those of a user, for tests of their start,
-time or memory. So does a PYTHONPATH given to `snakemake`: Python runs modules of it when it starts.
+A `snakemake` that is given a PYTHONPATH is no fork: Python runs modules of it when it starts.
 """
 
 import atexit
@@ -26,8 +26,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+KNOWN = "LINDROP_BASELINE"  # in the environment: what lindrop.models.baseline measures
 SERVER = "LINDROP_TESTS_FORKS"  # in the environment: where the server listens
-REAL = {SERVER: ""}
 LOADED = """
 snakemake.cli snakemake.api snakemake.workflow snakemake.dag snakemake.script snakemake.benchmark
 snakemake.scheduling.job_scheduler snakemake.executors.local snakemake.executors.dryrun pulp
@@ -68,7 +68,10 @@ os._exit(ended)
 def environment(path):
     """What makes the processes of a project forks, in front of this PATH."""
     folder, _ = server()
-    return {"PATH": f"{folder}{os.pathsep}{path}", SERVER: str(folder / "server")}
+    from lindrop.models.baseline import baseline_bytes  # not in forks
+
+    known = {KNOWN: f"{baseline_bytes():.0f}"}
+    return {"PATH": f"{folder}{os.pathsep}{path}", SERVER: str(folder / "server")} | known
 
 
 @cache

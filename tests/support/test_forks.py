@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from support import forks
 from support.processes import wait_until
 from support.project import Project
 
@@ -25,17 +24,18 @@ def folder(tmp_path):
     return Project(tmp_path)
 
 
-@pytest.mark.parametrize(("environment", "loaded"), [({}, True), (forks.REAL, False)])
+@pytest.mark.parametrize("real", [True, False])
 @pytest.mark.parametrize("as_file", [True, False])
 def test_arguments_folder_environment_files_and_code_are_those_of_whoever_asks(
-    environment, loaded, as_file, folder
+    real, as_file, tmp_path
 ):
+    folder = Project(tmp_path, real)
     folder.write("code.py", CODE)
     python = "python code.py" if as_file else "python -c \"exec(open('code.py').read())\""
-    done = folder.run(f"echo two | {python} 3 'a b'", ONE="1", **environment)
+    done = folder.run(f"echo two | {python} 3 'a b'", ONE="1")
     assert done.returncode == 3
     assert set(done.stdout.splitlines()) == {
-        f"['3', 'a b'] {folder.folder} 1 two {loaded}",
+        f"['3', 'a b'] {folder.folder} 1 two {not real}",
         "wrong",
     }
 
@@ -80,7 +80,7 @@ def test_nothing_of_lindrop_is_loaded_and_modules_are_found_as_ever(folder):
     )
     folder.write("code.py", "import sys; print(sys.path)")
     for command in ("python code.py", "python -m code", "python -c 'import sys; print(sys.path)'"):
-        fork, real = (folder.ok(command, **more) for more in ({}, forks.REAL))
+        fork, real = (Project(folder.folder, real).ok(command) for real in (False, True))
         assert fork.replace(", '.snakemake/pip-deployments'", "") == real  # which Snakemake adds
 
 

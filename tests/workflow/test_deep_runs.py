@@ -19,7 +19,6 @@ from lindrop.store.metrics import read_metrics, write_metrics
 from lindrop.store.model import read_model
 from lindrop.store.split import read_size
 from support.configurations import SMALL, rules_run
-from support.forks import REAL
 from support.images import IMAGES, write_idx
 from support.killed import kill_at
 from support.project import Project
@@ -45,10 +44,10 @@ RUN = "snakemake --cores 2 %s --configfile config/deep.yaml"
 def trained(tmp_path_factory):
     """What `deep` leaves of tiny data, with a checkpoint after every epoch."""
     pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
-    project = Project(copy_project(tmp_path_factory.mktemp("trained")))
+    project = Project(copy_project(tmp_path_factory.mktemp("trained")), real=True)
     training = project.path("workflow/lindrop/models/torch/training.py")
     training.write_text(training.read_text().replace("SAVED_SECONDS = 5.0", "SAVED_SECONDS = 0.0"))
-    project.env |= REAL | {"OMP_WAIT_POLICY": "passive"}  # as `make deep` sets it
+    project.env["OMP_WAIT_POLICY"] = "passive"  # as `make deep` sets it
     write_idx(project.folder, 12)
     project.write("config/deep.yaml", CONFIG)
     began = time.monotonic()

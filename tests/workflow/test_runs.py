@@ -20,7 +20,6 @@ from lindrop.store.metrics import read_metrics
 from lindrop.store.split import read_split_matrix
 from support.checks import claims_of
 from support.configurations import QUICK, RATINGS, SMALL, TABLE, errors, rows, rules_run
-from support.forks import REAL
 from support.project import Project
 from support.repository import copy_project
 from support.rules import rules
@@ -54,7 +53,7 @@ def finished(tmp_path_factory):
     project.write("my.csv", "\n".join(["user_id,product", *lines]))
     project.write("config/mine.yaml", MINE)
     began = time.monotonic()
-    project.first_output = project.ok(RUN_MINE, **REAL)
+    project.first_output = Project(project.folder, real=True).ok(RUN_MINE)
     project.seconds = time.monotonic() - began
     return project
 
