@@ -25,19 +25,15 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """Files of whole runs first, those with the most tests before others.
-    alone for minutes. Then whatever else starts Snakemake, then the papers' experiments.
+
+    Begun last, one would leave a worker alone for minutes. Then whatever else starts Snakemake, then
+    the papers' experiments.
     """
     tests = Counter(item.path for item in items)
 
     def turn(item):
-        whole = item.path.name.endswith("_runs.py")
-        rooms = item.path.parts
-        return (
-            not whole,
-            -tests[item.path] * whole,
-            "workflow" not in rooms,
-            "papers" not in rooms,
-        )
+        whole, rooms = item.path.name.endswith("_runs.py"), item.path.parts
+        return not whole, -whole * tests[item.path], "workflow" not in rooms, "papers" not in rooms
 
     items.sort(key=turn)
 
