@@ -26,8 +26,8 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Files of whole runs first, those with the most tests before others.
 
-    Begun last, one would leave a worker alone for minutes. Then whatever else starts Snakemake, then
-    the papers' experiments.
+    Begun last, one would leave a worker alone for minutes. Then comes what else starts Snakemake,
+    and the papers' experiments.
     """
     tests = Counter(item.path for item in items)
 
