@@ -16,6 +16,14 @@ LOCK   := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork
           --generate-hashes --no-header --no-annotate --no-emit-index-url --upgrade
 # --no-compile: modules are compiled when first imported, and most modules never are.
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
+# All of a lock file, which pins each download by a hash. A pip takes one core, so two share the file.
+define locked
+	@for half in 0 1; do \
+	  awk -v half=$$half '/^[^ #]/ {n++} n % 2 == half' $(1) > .venv/half-$$half.txt; done
+	@$(PIP) --no-deps --require-hashes -r .venv/half-0.txt & other=$$!; \
+	  $(PIP) --no-deps --require-hashes -r .venv/half-1.txt; ended=$$?; \
+	  wait $$other && exit $$ended
+endef
 CODE   := workflow tests benchmarks
 PEERS  := benchmarks/peers/environments
 SMK    := Snakefile workflow/Snakefile workflow/rules
@@ -109,7 +117,7 @@ distclean: clean  ## also delete the environments and the downloads
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
 
-# Hashes pin every downloaded file. The stamp file .venv/ready makes later runs skip the setup.
+# The stamp file .venv/ready makes later runs skip the setup.
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lindrop needs Python 3.11 or newer: run 'make PYTHON=/path/to/python3'" >&2; exit 1; }
@@ -117,18 +125,18 @@ help:  ## list these targets
 	  echo "lindrop: error: $(CURDIR): clone into a folder whose path has no space" >&2; exit 1;; esac
 	@echo "Setting up .venv (a minute or two, once)"
 	@$(PYTHON) -m venv .venv
-	@$(PIP) --require-hashes -r requirements.lock
+	$(call locked,requirements.lock)
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "Adding the test tools to .venv"
-	@$(PIP) --require-hashes -r requirements-dev.lock
+	$(call locked,requirements-dev.lock)
 	@touch $@
 
 .venv/ready-cluster: .venv/ready requirements-cluster.lock
 	@echo "Adding what submits jobs to a cluster to .venv"
-	@$(PIP) --require-hashes -r requirements-cluster.lock
+	$(call locked,requirements-cluster.lock)
 	@touch $@
 
 .venv/ready-deep: .venv/ready requirements-deep.txt requirements-deep.in

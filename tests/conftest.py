@@ -2,6 +2,7 @@ import http.server
 import os
 import shutil
 import subprocess
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -23,8 +24,18 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Files of whole runs first: begun last, one would leave a worker alone for minutes."""
-    items.sort(key=lambda item: not item.path.name.endswith("_runs.py"))
+    """Files of whole runs first, those with the most tests before others.
+
+    Begun last, one would leave a worker alone for minutes. Then comes what else starts Snakemake,
+    and the papers' experiments.
+    """
+    tests = Counter(item.path for item in items)
+
+    def turn(item):
+        whole, rooms = item.path.name.endswith("_runs.py"), item.path.parts
+        return not whole, -whole * tests[item.path], "workflow" not in rooms, "papers" not in rooms
+
+    items.sort(key=turn)
 
 
 @pytest.fixture(scope="session")

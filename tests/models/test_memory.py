@@ -1,10 +1,12 @@
 """Estimates of memory: at most 15 % above the measured peak, with the constants of the code."""
 
+import os
+
 import memory as benchmark
 import pytest
 
 from lindrop.linalg import inverse, spectrum
-from lindrop.models import memory
+from lindrop.models import baseline, memory
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import Size
 from lindrop.ranking import evaluation, metrics
@@ -24,6 +26,20 @@ def test_estimates_are_at_most_15_percent_above_the_peak(folder):
         benchmark.measured(folder, rule, model)
     measured = [benchmark.measured(folder, rule, model) for rule, model in jobs]
     assert all(1.0 <= row["ratio"] <= 1.15 for row in measured), measured
+
+
+def test_what_a_job_takes_without_data_is_measured_beside_other_work_and_once(monkeypatch):
+    monkeypatch.setenv(baseline.KNOWN, "")
+    monkeypatch.delenv(baseline.KNOWN)
+    baseline.begin_to_measure()
+    begun = dict(baseline._begun)
+    assert len(begun) == 1
+    baseline.begin_to_measure()
+    assert begun == baseline._begun
+    found = baseline.baseline_bytes.__wrapped__()
+    assert 5e7 < found == float(os.environ[baseline.KNOWN])
+    baseline.begin_to_measure()
+    assert not baseline._begun
 
 
 def test_constants_are_those_of_the_code():

@@ -3,22 +3,26 @@
 import os
 import shutil
 
-from support import processes
+from support import forks, processes
 from support.repository import BIN
 
 
 class Project:
-    """A copy of the project and the environment in which a user would work in it."""
+    """A copy of the project and the environment in which a user would work in it.
 
-    def __init__(self, folder):
-        self.folder = folder
+    Its processes begin with the libraries loaded, or as those of a user where this is `real`.
+    """
+
+    def __init__(self, folder, real=False):
+        self.folder, self.real = folder, real
+        path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
         self.env = {
             **{
                 k: v
                 for k, v in os.environ.items()
-                if not k.startswith(("PYTEST", "PYTHONPATH", "MAKE"))
+                if not k.startswith(("PYTEST", "PYTHONPATH", "MAKE", forks.KNOWN))
             },
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            **({"PATH": path} if real else forks.environment(path)),
             "XDG_CACHE_HOME": str(folder / ".cache"),
             # the list of the machine's fonts, which takes seconds where there are many
             "MPLCONFIGDIR": str(BIN.parent / "matplotlib"),
@@ -26,7 +30,7 @@ class Project:
 
     def copy(self, target):
         """The project as it stands, with its results: what is done there stays done."""
-        return Project(shutil.copytree(self.folder, target, dirs_exist_ok=True))
+        return Project(shutil.copytree(self.folder, target, dirs_exist_ok=True), self.real)
 
     def run(self, command, **env):
         """Run a command line as typed; returns the finished process with all output in stdout."""

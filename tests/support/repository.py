@@ -12,6 +12,7 @@ def copy_project(target):
     """What a clone would hold, uncommitted changes included, with the compiled code of workflow/.
 
     Files keep their times, by which Python and Numba see that what they compiled is still right.
+    What the lint noted of the imports in each text of the code is there as well.
     """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -30,4 +31,7 @@ def copy_project(target):
             folder = target / compiled.parent.relative_to(REPOSITORY)
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(compiled, folder)
+    if (noted := REPOSITORY / ".snakemake/lindrop/code.json").exists():
+        (target / ".snakemake/lindrop").mkdir(parents=True)
+        shutil.copy2(noted, target / ".snakemake/lindrop")
     return target

@@ -44,7 +44,7 @@ RUN = "snakemake --cores 2 %s --configfile config/deep.yaml"
 def trained(tmp_path_factory):
     """What `deep` leaves of tiny data, with a checkpoint after every epoch."""
     pytest.importorskip("torch", reason="needs PyTorch: make .venv/ready-deep")
-    project = Project(copy_project(tmp_path_factory.mktemp("trained")))
+    project = Project(copy_project(tmp_path_factory.mktemp("trained")), real=True)
     training = project.path("workflow/lindrop/models/torch/training.py")
     training.write_text(training.read_text().replace("SAVED_SECONDS = 5.0", "SAVED_SECONDS = 0.0"))
     project.env["OMP_WAIT_POLICY"] = "passive"  # as `make deep` sets it

@@ -6,6 +6,7 @@ from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.base.memory import RETRIED, resident_bytes
 from lindrop.papers.steck2020.models import GAUGE_ITEMS
 from lindrop.ranking.grids import rank_of_table
+from lindrop.models import baseline
 from lindrop.planning.cost import evaluation_seconds, fit_seconds
 from lindrop.planning.plan import on
 from lindrop.planning.plan import ranks_of as ranks_of_model
@@ -141,6 +142,15 @@ def job_mb(size, needed, attempt, deep=False):
     """
     waiting = (2 if CLUSTER or workflow.remote_exec else 1) * resident_bytes()
     return math.ceil(attempt * (waiting + job_bytes(size, needed, deep)) / 1e6)
+
+
+def begin_to_measure():
+    """Measure, while the first jobs run, the memory of a job without data, if jobs are asked for it.
+
+    Snakemake asks when there is a split. No job begins then until it is known.
+    """
+    if {"tune", "fit", "gram"} & {job.rule.name for job in workflow.dag.needrun_jobs()}:
+        baseline.begin_to_measure()
 
 
 def gram_mb(wildcards, input, attempt):

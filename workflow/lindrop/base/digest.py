@@ -10,7 +10,8 @@ import atexit
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ class Code(NamedTuple):
     """Hash of a file's code, and its imports as `lindrop.module` or `lindrop.module.name`."""
 
     digest: str
-    imports: Sequence[str]
+    imports: tuple[str, ...]
 
 
 _known: dict[str, Code] = {}  # by the hash of the file's text
@@ -50,7 +51,7 @@ def reachable(files: Iterable[Path], root: Path, without: Iterable[Path] = ()) -
         file = todo.pop()
         if file not in found and file not in left_out:
             found.add(file)
-            todo += [_module_file(name, root, file) for name in _code(file).imports]
+            todo += _imported(_code(file).imports, root, file)
     return found
 
 
@@ -61,7 +62,7 @@ def remember(file: Path) -> None:
         stored = json.loads(file.read_text(encoding="utf-8"))[_found_by()]
         _known.update(
             {
-                text: Code(str(digest), list(map(str, imports)))
+                text: Code(str(digest), tuple(map(str, imports)))
                 for text, (digest, imports) in stored.items()
             }
         )
@@ -89,13 +90,20 @@ def _found_by() -> str:
 
 
 def _code(file: Path) -> Code:
-    """Hash and imports of a Python file, from the cache if its text is known."""
+    """Hash and imports of a Python file."""
+    state = file.stat()
+    return _code_of(file, state.st_mtime_ns, state.st_size)
+
+
+@cache
+def _code_of(file: Path, mtime_ns: int, size: int) -> Code:
+    """Hash and imports of a file in this state, which an earlier run may have found by its text."""
     text = file.read_bytes()
     name = hashlib.sha256(text).hexdigest()
     _used.add(name)
     if name not in _known:
         tree = ast.parse(text, filename=str(file))
-        imports = list(_imports(tree))
+        imports = tuple(_imports(tree))
         for node in ast.walk(tree):
             if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
                 del node.body[0]
@@ -112,6 +120,12 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             raise ValueError(f"line {node.lineno}: import by the full name, lindrop.…")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "lindrop":
             yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+@cache
+def _imported(names: tuple[str, ...], root: Path, importer: Path) -> list[Path]:
+    """Files of the modules that the names refer to or are defined in."""
+    return [_module_file(name, root, importer) for name in names]
 
 
 def _module_file(name: str, root: Path, importer: Path) -> Path:

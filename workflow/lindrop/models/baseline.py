@@ -34,21 +34,40 @@ JOB = (
 DEEP = ("torch", "torch.optim.adam", "torch._dynamo")  # Adam imports the last when it is first used
 
 
+_begun: dict[str, subprocess.Popen[str]] = {}
+
+
+def begin_to_measure(*modules: str) -> None:
+    """Start the process that measures, which takes seconds; `baseline_bytes` waits for its end."""
+    variable, here = _asked(modules)
+    if variable not in os.environ and variable not in _begun:
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        command = [sys.executable, "-m", "lindrop.models.baseline", *here]
+        _begun[variable] = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+
 @cache
 def baseline_bytes(*modules: str) -> float:
     """Bytes of a job's process that has imported `modules` too, measured in a process of its own.
 
     Modules that are not installed here are left out: the job runs in another environment.
     """
-    here = [name for name in modules if find_spec(name.partition(".")[0])]
-    variable = "_".join([KNOWN, *here]).replace(".", "_")
-    if variable not in os.environ:
-        folder = str(Path(__file__).parents[2])
-        environment = {**os.environ, "PYTHONPATH": folder}
-        command = [sys.executable, "-m", "lindrop.models.baseline", *here]
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        os.environ[variable] = done.stdout.split()[-1]
+    begin_to_measure(*modules)
+    variable, _ = _asked(modules)
+    if process := _begun.pop(variable, None):
+        said, error = process.communicate()
+        if process.returncode:
+            raise RuntimeError(error)
+        os.environ[variable] = said.split()[-1]
     return float(os.environ[variable])
+
+
+def _asked(modules: tuple[str, ...]) -> tuple[str, list[str]]:
+    """Variable of the environment for these modules, and those of them that are installed here."""
+    here = [name for name in modules if find_spec(name.partition(".")[0])]
+    return "_".join([KNOWN, *here]).replace(".", "_"), here
 
 
 def _measured(modules: list[str]) -> float:
