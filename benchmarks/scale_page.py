@@ -67,7 +67,7 @@ def exponents() -> pd.DataFrame:
 def large() -> pd.DataFrame:
     """The measured steps from a folder to a model, by size."""
     rows = steps()
-    return rows[rows["step"].isin(["read", "split", "fit", "shard", "evaluate"])].drop(
+    return rows[rows["step"].isin(["read", "split", "fit", "shard", "evaluate", "recommend"])].drop(
         columns="bytes each"
     )
 

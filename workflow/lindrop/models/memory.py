@@ -270,7 +270,9 @@ def pattern_columns(size: Size, columns: int, options: Options) -> float:
     part = min(weights, 2 * FLOAT * (PART + k)) or 1.0
     threads = (os.cpu_count() or 1) * (12.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16))
     vectors = 64.0 * size.items + 8.0 * size.users + weights / part * FLOAT * size.items
-    return 8.0 * size.entries + vectors + threads + weights + part
+    # X and X' are there before any column is: X once more while users' items are sampled
+    solved = max(weights + part, 5.0 * size.entries)
+    return 8.0 * size.entries + vectors + threads + solved
 
 
 def pattern_joined(size: Size, ranks: Sequence[int], options: Options) -> float:

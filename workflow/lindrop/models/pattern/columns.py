@@ -53,17 +53,19 @@ def solve_columns(
     xt: Csr,
     gram_diagonal: Vector,
     penalty: Vector,
+    place_of: Array,
     memory: Slots,
+    places: Array,
+    rows: Array,
     neighbours: Array,
     lengths: Array,
     weights: Array,
-    start: int,
-    stop: int,
 ) -> int:
-    """Write the weights of columns start to stop - 1 of B to rows 0 to stop - start - 1.
+    """Write the weights of the columns of the items at `places` to these rows of `weights`.
 
-    Column j has the first `lengths` of its row of `neighbours`. `xt` holds X', with empty data if
-    all entries of X are 1. Returns the first item whose system is singular, or -1.
+    A column has the first `lengths` of its row of `neighbours`. `xt` holds X', with empty data if
+    all entries of X are 1. There and in the two vectors, items have their places, which `place_of`
+    gives. Returns the first row whose system is singular, or -1.
     """
     first, users, entries = xt
     k = neighbours.shape[1]
@@ -71,12 +73,12 @@ def solve_columns(
     a = workspace(k)
     bits = np.zeros((0, a.shape[1]), np.uint64)
     solution = np.empty(k)
-    for j in range(start, stop):
-        size = lengths[j - start]
+    for j, own in zip(places, rows):  # noqa: B905  Numba knows no other
+        size = lengths[own]
         if size == 0:
             continue
         for place in range(size):
-            local[place] = neighbours[j - start, place]
+            local[place] = place_of[neighbours[own, place]]
         local[size] = j
         for row in range(size):
             a[row] = 0.0
@@ -94,9 +96,9 @@ def solve_columns(
         for row in range(size):
             a[row, row] = gram_diagonal[local[row]] + penalty[local[row]]
         if not solve(a, size, solution):
-            return j
+            return np.int64(own)
         for row in range(size):
-            weights[j - start, row] = solution[row]
+            weights[own, row] = solution[row]
     return -1
 
 
