@@ -135,6 +135,7 @@ def test_neighbours_of_weighted_interactions_have_the_largest_scores():
 
 @pytest.mark.parametrize("kind", X)
 def test_threads_blocks_and_ranges_change_no_bit(kind, monkeypatch):
+    """Columns of large blocks share rows of bits, those of small ones do not."""
     k, models = 20, []
     for threads, block in (("1", 64), ("2", 64), ("2", 7), ("1", 1)):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
@@ -244,8 +245,10 @@ def test_the_numbers_of_the_users_may_wrap_around(monkeypatch):
         np.testing.assert_array_equal(part, other)
 
 
-def near_the_end(users):
-    memory = columns.Slots(np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32))
+def near_the_end(users, items):
+    memory = columns.Slots(
+        np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32), np.zeros(items, np.int32)
+    )
     memory.slots[-1] = 2**31 - 1 - 3000
     return memory
 

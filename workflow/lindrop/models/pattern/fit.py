@@ -126,7 +126,8 @@ class Solver:
         """Write to these rows of `found` the columns of the items at the same places of `items`."""
         if not hasattr(self.memory, "counters"):
             users, n_items = self.data.x.shape
-            self.memory.counters, self.memory.slots = Counters.of(n_items), Slots.of(users)
+            self.memory.counters = Counters.of(n_items)
+            self.memory.slots = Slots.of(users, n_items)
         own, (neighbours, weights, lengths) = self.place_of[items[rows]], found
         choose(self.xt, self.of, self.sums, self.memory.counters, own, rows, neighbours, lengths)
         place_of, slots = self.place_of, self.memory.slots
