@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lindrop.base.parallel import over_blocks
+from lindrop.base.reporting import logger
 from lindrop.linalg.kernels import Array, Csr, compiled, unsigned
 
 SMALL = 1 << 22  # entries of X below which all fits into the cache
@@ -50,6 +51,7 @@ def renamed(x: sp.csr_array, values: Array) -> Near:
     if x.nnz < SMALL:
         users, items = (np.arange(n, dtype=np.int32) for n in x.shape)
         return Near(x.indptr, x.indices, values, items, items, users)
+    logger.info("putting users and items that belong together near each other")
     users, items = order_together(x)
     place_of = np.empty_like(items)
     place_of[items] = np.arange(len(items), dtype=np.int32)
