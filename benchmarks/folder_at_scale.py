@@ -12,6 +12,7 @@ load       reads X of the training users
 fit        reads X, fits a model of lindrop's catalogue and saves it
 shard      with shards=N: reads X, fits one N-th of its columns, from the middle, and saves them
 evaluate   reads the model and ranks the items for the test users
+recommend  reads the model and answers the histories of single users
 
 Without a model, a matrix with 100 random weights per item is tested in its place, so that
 `evaluate` tells nothing but the cost. Results of the first three steps are taken from `folder`
@@ -48,6 +49,7 @@ SETS = {  # users, items, interactions, held-out users
     "10m": (10_000_000, 10_000_000, 400_000_000, 10_000),
 }
 START = time.perf_counter()  # of the process of a step
+HISTORIES = 201  # that are answered one by one
 WEIGHTS = 100  # of each item of the random matrix
 SEED = 1
 
@@ -146,8 +148,32 @@ def evaluate(name: str, folder: Path, model: Any) -> str:
     return f"{what}, {seconds:.1f} s without reading; {metrics}".removesuffix("; ")
 
 
+def recommend(name: str, folder: Path, model: Any) -> str:
+    """Read the model and answer single histories, as a service does."""
+    from lindrop.store.model import read_model
+    from lindrop.store.split import read_split_matrix
+
+    known = read_split_matrix(folder / "split.h5", "test/fold_in")[: 2 * HISTORIES]
+    start = time.perf_counter()
+    saved = read_model(folder / "model.h5")
+    read = time.perf_counter() - start
+    seconds = []
+    for user in np.flatnonzero(np.diff(known.indptr))[:HISTORIES]:
+        items = known.indices[known.indptr[user] : known.indptr[user + 1]]
+        history = [str(saved.items[item]) for item in items]
+        start = time.perf_counter()
+        if len(saved.recommend(history, 20)) != 20:
+            raise SystemExit(f"user {user} is recommended fewer than 20 items")
+        seconds.append(time.perf_counter() - start)
+    usual, worst = (1000 * f(seconds[1:]) for f in (np.median, max))
+    return (
+        f"read in {read:.1f} s; the first history took {seconds[0]:.1f} s, then the median of "
+        f"{len(seconds) - 1} took {usual:.1f} ms, the slowest {worst:.1f} ms"
+    )
+
+
 STEPS = {"generate": generate, "read": read, "split": divide, "load": load, "fit": fit}
-STEPS |= {"shard": shard, "evaluate": evaluate}
+STEPS |= {"shard": shard, "evaluate": evaluate, "recommend": recommend}
 MADE = {"generate": "set", "read": "interactions.h5", "split": "split.h5"}
 
 
@@ -181,9 +207,9 @@ def measured(what: str, name: str, folder: Path, model: Any) -> dict[str, Any]:
 
 
 def main(name: str, folder: Path, model: Any) -> None:
-    left_out = {"fit", "shard"} if not model else {"shard"}
+    left_out = {"fit", "shard", "recommend"} if not model else {"shard"}
     if model and model["shards"]:
-        left_out = {"fit", "evaluate"}
+        left_out = {"fit", "evaluate", "recommend"}
     steps = [each for each in STEPS if each not in left_out]
     for each in steps:
         if each in MADE and (folder / MADE[each]).exists():

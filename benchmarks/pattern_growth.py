@@ -97,12 +97,14 @@ def timed(solver: Solver, items: int) -> tuple[float, float, int]:
 
     originals = {name: getattr(module, name) for name in spent}
     blocks = np.random.default_rng(0).permutation(items // BLOCK)[: max(1, SAMPLE // BLOCK)]
-    found = Columns.empty(BLOCK, solver.k, solver.data.dtype)
+    found = Columns.empty(items, solver.k, solver.data.dtype)
+    every = np.arange(items)
+    near = solver.in_order(every)
     try:
         for name in spent:
             setattr(module, name, watched(name))
         for block in blocks:
-            solver._solve(int(block) * BLOCK, 0, BLOCK, found)
+            solver.solve(every, near[block * BLOCK : (block + 1) * BLOCK], found)
     finally:
         for name, original in originals.items():
             setattr(module, name, original)

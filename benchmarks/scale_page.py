@@ -2,8 +2,9 @@
 
     python benchmarks/scale_page.py
 
-The measurements are those of folder_at_scale.py, pattern_growth.py and sparse_models.py in
-benchmarks/results. Every table stands between a line `<!-- table: NAME -->` and
+The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py,
+sparse_peers.py and low_rank_and_sparse.py in benchmarks/results, and what published.py found of
+dense models on Gowalla. Every table stands between a line `<!-- table: NAME -->` and
 a line `<!-- end -->`, and is replaced there. The exponent of a series is the slope of a
 least-squares line through the logarithms of the processor seconds.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import folder_at_scale
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pattern_growth
@@ -34,6 +36,7 @@ from lindrop.output.figures import panels
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = ROOT / "docs" / "scale.png"
+MODELS = ROOT / "docs" / "models_by_size.png"
 PAGES = [ROOT / "docs" / f"{name}.md" for name in ("scale", "cluster", "benchmarks")]
 PARTS = ("choice", "columns", "seconds")
 CHOICE = [50_000, 200_000, 1_000_000, 10_000_000, 100_000_000]  # items, and users
@@ -67,7 +70,7 @@ def exponents() -> pd.DataFrame:
 def large() -> pd.DataFrame:
     """The measured steps from a folder to a model, by size."""
     rows = steps()
-    return rows[rows["step"].isin(["read", "split", "fit", "shard", "evaluate"])].drop(
+    return rows[rows["step"].isin(["read", "split", "fit", "shard", "evaluate", "recommend"])].drop(
         columns="bytes each"
     )
 
@@ -147,6 +150,75 @@ def csv(name: str) -> pd.DataFrame:
     return pd.read_csv(ROOT / "benchmarks" / "results" / f"{name}.csv", dtype=str).fillna("")
 
 
+METRIC, RECALL = "ndcg@100", "plain_recall@20"  # Gowalla's published numbers are of the latter
+FAMILIES = {  # how titles begin, their name in the figure, and its marker
+    "sparse_edlae": ("EDLAE on a pattern", "o-"),
+    "edlae, rank": ("low-rank EDLAE", "s-"),
+    "SANSA ICF": ("SANSA, ICF", "^-"),
+    "SANSA CHOLMOD": ("SANSA, CHOLMOD", "v"),
+    "slim": ("SLIM", "D"),
+    "ease": ("EASE, dense", "x"),
+    "full_edlae": ("EDLAE, dense", "*"),
+}
+GOWALLA_ITEMS = 40_981
+LARGEST = 100  # weights of an item that the published SLIM keeps
+
+
+def peers() -> pd.DataFrame:
+    """Measured models of sparse_peers.py."""
+    return pd.read_csv(ROOT / "benchmarks" / "results" / "sparse_peers.csv").assign(
+        model=lambda rows: rows["model"].astype(str)
+    )
+
+
+def published() -> pd.DataFrame:
+    """Dense models and SLIM on Gowalla, as published.py computed them; their times are not kept."""
+    rows = pd.read_csv(ROOT / "benchmarks" / "results" / "published.csv")
+    rows = rows[(rows["dataset"] == "gowalla") & (rows["metric"] == RECALL)]
+    sizes = {"slim": 8 * LARGEST * GOWALLA_ITEMS}
+    found = {"set": "gowalla", "items": GOWALLA_ITEMS, "model": rows["model"]}
+    found |= {RECALL: rows["ours"]}
+    return pd.DataFrame(found).assign(
+        bytes=[sizes.get(model, 4 * GOWALLA_ITEMS**2) for model in rows["model"]]
+    )
+
+
+def models() -> pd.DataFrame:
+    """All models that the figure shows."""
+    return pd.concat([peers(), published()], ignore_index=True)
+
+
+def side_by_side(name: str) -> pd.DataFrame:
+    """The models of one set, with their speed beside the dense EDLAE of lindrop."""
+    rows = peers().query("set == @name")
+    dense = rows.loc[rows["model"] == "full_edlae", "seconds"]
+    shown_rows = []
+    for _, row in rows.iterrows():
+        cells = {"model": row["model"], "options": row["options"]}
+        if isinstance(row.get("note"), str):
+            shown_rows.append(cells | {"nDCG@100": row["note"]})
+            continue
+        cells |= {"MB": f"{row['bytes'] / 1e6:,.0f}", "seconds": f"{row['seconds']:.2f}"}
+        cells["processor seconds"] = f"{row['processor seconds']:.2f}"
+        if len(dense):
+            cells["times as fast as full_edlae"] = f"{dense.iloc[0] / row['seconds']:.2g}"
+        cells |= {"peak GB": f"{row['peak GB']:.2f}", "nDCG@100": f"{row[METRIC]:.4f}"}
+        apart = row["standard errors"]
+        cells["standard errors"] = "" if pd.isna(apart) else f"{apart:+.1f}"
+        shown_rows.append(cells)
+    return pd.DataFrame(shown_rows).fillna("")
+
+
+def beside_low_rank() -> pd.DataFrame:
+    """What a low-rank part adds to a pattern at equal bytes, by set."""
+    rows = csv("low_rank_and_sparse")
+    cells = rows["more than the pattern alone"] + " ± " + rows["standard error"]
+    rows = rows.assign(cell=cells.where(rows["rank"] != "0", rows[METRIC]))
+    wide = rows.pivot(index=["bytes an item", "rank", "neighbours"], columns="set", values="cell")
+    wide = wide.reset_index().astype({"bytes an item": int, "rank": int})
+    return wide.sort_values(["bytes an item", "rank"], ascending=[False, True])
+
+
 TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "models": lambda: csv("sparse_models"),
     "exponents": exponents,
@@ -154,6 +226,8 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "folders": large,
     "steps": steps,
     "choice": choice,
+    "generated": lambda: side_by_side("generated"),
+    "low rank": beside_low_rank,
 }
 
 
@@ -198,8 +272,33 @@ def draw() -> None:
     figure.savefig(FIGURE, metadata={"Software": None})
 
 
+def draw_models() -> None:
+    """Draw accuracy by the bytes of a model and by the time of its fit, a column for each set."""
+    found = models()
+    names = [name for name in ("gowalla", "lastfm", "ml-1m", "generated") if name in set(found.set)]
+    figure, grid = plt.subplots(2, len(names), figsize=(10, 5.2), squeeze=False)
+    for (upper, lower), name in zip(grid.T, names, strict=True):
+        own = found[found["set"] == name]
+        metric = RECALL if name == "gowalla" else METRIC
+        for colour, (begin, (label, marker)) in enumerate(FAMILIES.items()):
+            rows = own[own["model"].str.startswith(begin)].dropna(subset=[metric])
+            rows = rows.sort_values("bytes")
+            style = {"color": f"C{colour}", "markersize": 5, "linewidth": 1}
+            upper.semilogx(rows["bytes"] / 1e6, rows[metric], marker, label=label, **style)
+            lower.semilogx(rows["processor seconds"], rows[metric], marker, **style)
+        title = "generated, 20,000 items" if name == "generated" else name
+        upper.set(title=title, xlabel="MB of the model")
+        upper.set_ylabel("Recall@20" if name == "gowalla" else "nDCG@100")
+        lower.set(xlabel="processor seconds of the fit", ylabel=upper.get_ylabel())
+    handles, labels = grid[0, -1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(FAMILIES), fontsize=7)
+    figure.savefig(MODELS, metadata={"Software": None})
+    plt.close(figure)
+
+
 def main() -> None:
     draw()
+    draw_models()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         text = TABLE.sub(lambda found: f"{found[1]}{shown(found[2])}\n{found[4]}", text)

@@ -14,9 +14,10 @@ from lindrop.models import entry
 from lindrop.models.base import Training, dropout_penalty
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.memory import Size
-from lindrop.models.pattern import columns, rows
+from lindrop.models.pattern import columns, order, rows
 from lindrop.models.pattern import fit as fits
 from lindrop.models.pattern.fit import Solver, fit_columns, fit_sparse_edlae
+from lindrop.models.pattern.order import order_together
 from lindrop.models.pattern.rows import cut, cuts_of, in_rows, joined
 from lindrop.ranking.evaluation import evaluate, summary
 from support.models import tasteful
@@ -42,7 +43,7 @@ X = {"dense": tasteful(300, 70), "rare": rare(), "weighted": weighted(rare())}
 def solved(x, k, p=0.4, ridge=5.0, dtype=np.float64, **options):
     data = Training.of(x, dtype=dtype)
     solver = Solver(data, k, p, ridge, **options)
-    return solver, solver.columns(range(data.items))
+    return solver, solver.columns(np.arange(data.items))
 
 
 def dense(model):
@@ -77,7 +78,7 @@ def test_every_column_is_optimal_on_its_neighbours(kind, k):
     """From X itself: the gradient of the objective is 0 in every weight of the pattern."""
     x = X[kind].toarray().astype(np.float64)
     solver, found = solved(X[kind], k, dtype=np.float32)
-    model = in_rows(found, 0, x.shape[1])
+    model = in_rows(found, np.arange(x.shape[1]), x.shape[1])
     b, penalty = dense(model), solver.penalty[:, None]
     gradient = x.T @ (x @ b - x) + penalty * b
     curvature = np.sum(x**2, 0)[:, None] + penalty
@@ -134,6 +135,7 @@ def test_neighbours_of_weighted_interactions_have_the_largest_scores():
 
 @pytest.mark.parametrize("kind", X)
 def test_threads_blocks_and_ranges_change_no_bit(kind, monkeypatch):
+    """Columns of large blocks share rows of bits, those of small ones do not."""
     k, models = 20, []
     for threads, block in (("1", 64), ("2", 64), ("2", 7), ("1", 1)):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
@@ -148,6 +150,39 @@ def test_threads_blocks_and_ranges_change_no_bit(kind, monkeypatch):
     models.append(joined([cut(block, cuts_of(blocks[2])) for block in blocks]))
     for model in models[1:]:
         assert_same(model, models[0])
+
+
+@pytest.mark.parametrize("kind", X)
+def test_places_of_users_and_items_change_no_model(kind, monkeypatch):
+    """Not a bit of it, where sums are of whole numbers."""
+    expected = fit_sparse_edlae(Training.of(X[kind]), 20, 0.4, 5.0, user_cap=6).model
+    monkeypatch.setattr(order, "SMALL", 0)
+    data = Training.of(X[kind])
+    found = fit_sparse_edlae(data, 20, 0.4, 5.0, user_cap=6).model
+    assert not np.array_equal(Solver(data, 20, 0.4, 5.0).place_of, np.arange(data.items))
+    if kind == "weighted":
+        np.testing.assert_allclose(dense(found), dense(expected), atol=1e-6)
+    else:
+        assert_same(found, expected)
+    for weights in (20, 399):  # parts whose columns do not follow each other
+        monkeypatch.setattr(fits, "WEIGHTS", weights)
+        assert_same(fit_sparse_edlae(data, 20, 0.4, 5.0, user_cap=6).model, found)
+    ranges = range(0, 31), range(31, data.items)
+    blocks = [fit_columns(data, columns, 20, 0.4, 5.0, user_cap=6) for columns in ranges]
+    assert_same(joined([cut(block, cuts_of(blocks[0])) for block in blocks]), found)
+
+
+def test_items_and_users_of_one_topic_are_neighbours_in_memory():
+    """Of three topics, whose items and users have numbers in turn, with a little noise."""
+    rng = np.random.default_rng(0)
+    topic_of_user, topic_of_item = np.arange(300) % 3, np.arange(60) % 3
+    share = np.where(topic_of_user[:, None] == topic_of_item, 0.4, 0.03)
+    x = sp.csr_array((rng.random(share.shape) < share).astype(np.float32))
+    users, items = order_together(x)
+    assert np.count_nonzero(np.diff(topic_of_item[items])) == 2
+    assert np.count_nonzero(np.diff(topic_of_user[users])) == 2
+    assert sorted(users) == list(range(300))
+    assert sorted(items) == list(range(60))
 
 
 def assert_same(model, expected):
@@ -210,8 +245,10 @@ def test_the_numbers_of_the_users_may_wrap_around(monkeypatch):
         np.testing.assert_array_equal(part, other)
 
 
-def near_the_end(users):
-    memory = columns.Slots(np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32))
+def near_the_end(users, items):
+    memory = columns.Slots(
+        np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32), np.zeros(items, np.int32)
+    )
     memory.slots[-1] = 2**31 - 1 - 3000
     return memory
 

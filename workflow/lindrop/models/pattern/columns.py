@@ -4,6 +4,7 @@ This minimises ‖x_j - X_N b‖² + ‖Λ̃_N^½ b‖² (Steck 2020, Eq. 10 at 
 B off the pattern; j is not in N). G_NN is counted from the users of the items in N: a user with a
 single one of these items adds to the diagonal only, which is known, and is left out. Each of the
 other users is one bit of a row of bits per item, and an entry of G_NN is the number of common bits.
+Columns whose neighbours are largely the same popular items share these rows.
 With entries of X other than 1, the products are added user by user. Neither takes longer for users
 with many items. All sums are in float64.
 """
@@ -21,6 +22,8 @@ WORDS = 8  # words of bits that are compared at once
 PANEL = 8  # rows of a system that are eliminated together
 LANES = 8  # numbers of float64 in a cache line; rows begin at multiples of it
 CHUNK = 32  # words per pass over the items, so that they stay in the cache
+PAYS = 4  # times that columns would look at a user of the items they share, from which sharing pays
+LARGEST = 1 << 22  # words of the rows of bits that columns share
 MOST = 2**31 - 1
 ONE, TWO, FOUR, TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)  # shifts of _ones
 PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
@@ -33,19 +36,21 @@ fused = compiled_by(nogil=True, cache=True, error_model="numpy", fastmath={"cont
 
 
 class Slots(NamedTuple):
-    """Memory of one thread: a number for every user, and a list of users.
+    """Memory of one thread: a number for every user, a list of users, and a number for every item.
 
     The last place of `slots` holds the base from which the numbers of the current column count;
-    smaller ones are those of earlier columns.
+    smaller ones are those of earlier columns. `row_of` is 0 between two calls.
     """
 
     slots: Array
     shared: Array
+    row_of: Array
 
     @classmethod
-    def of(cls, users: int) -> "Slots":
-        """Memory for this number of users; the list may be overwritten one place beyond its end."""
-        return cls(np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32))
+    def of(cls, users: int, items: int) -> "Slots":
+        """Memory for these numbers; the list may be overwritten one place beyond its end."""
+        slots, shared = np.zeros(users + 1, np.int32), np.empty(users + 1, np.uint32)
+        return cls(slots, shared, np.zeros(items, np.int32))
 
 
 @compiled
@@ -53,51 +58,133 @@ def solve_columns(
     xt: Csr,
     gram_diagonal: Vector,
     penalty: Vector,
+    place_of: Array,
     memory: Slots,
+    places: Array,
+    rows: Array,
     neighbours: Array,
     lengths: Array,
     weights: Array,
-    start: int,
-    stop: int,
 ) -> int:
-    """Write the weights of columns start to stop - 1 of B to rows 0 to stop - start - 1.
+    """Write the weights of the columns of the items at `places` to these rows of `weights`.
 
-    Column j has the first `lengths` of its row of `neighbours`. `xt` holds X', with empty data if
-    all entries of X are 1. Returns the first item whose system is singular, or -1.
+    A column has the first `lengths` of its row of `neighbours`. `xt` holds X', with empty data if
+    all entries of X are 1. There and in the two vectors, items have their places, which `place_of`
+    gives. Returns the first row whose system is singular, or -1.
     """
     first, users, entries = xt
     k = neighbours.shape[1]
     local = np.empty(k + 1, np.uint32)
     a = workspace(k)
     bits = np.zeros((0, a.shape[1]), np.uint64)
-    solution = np.empty(k)
-    for j in range(start, stop):
-        size = lengths[j - start]
+    part = np.zeros((CHUNK + 1, a.shape[1]), np.uint64)
+    solution, singular = np.empty(k), -1
+    common = _common_rows(xt, place_of, memory, places, rows, neighbours, lengths)
+    for j, own in zip(places, rows):  # noqa: B905  Numba knows no other
+        size = lengths[own]
         if size == 0:
             continue
         for place in range(size):
-            local[place] = neighbours[j - start, place]
+            local[place] = place_of[neighbours[own, place]]
         local[size] = j
         for row in range(size):
             a[row] = 0.0
-        n_shared = _shared_users(first, users, local[: size + 1], memory)
-        if len(entries):
-            _add_products(xt, local[: size + 1], memory, n_shared, a)
+        if len(common):
+            _add_shared(common, memory.row_of, local[: size + 1], part, a)
         else:
-            words = -(-n_shared // (BITS * WORDS)) * WORDS
-            if words + 1 > len(bits):
-                bits = np.zeros((2 * words + 1, a.shape[1]), np.uint64)
-            bits[: words + 1] = 0
-            _set_bits(first, users, local[: size + 1], memory, n_shared, bits)
-            _add_common(bits, words, size, a)
-        memory.slots[-1] += np.int32(n_shared + BITS)  # beyond all numbers of this column
+            n_shared = _shared_users(first, users, local[: size + 1], memory)
+            if len(entries):
+                _add_products(xt, local[: size + 1], memory, n_shared, a)
+            else:
+                words = _words(n_shared)
+                if words + 1 > len(bits):
+                    bits = np.zeros((2 * words + 1, a.shape[1]), np.uint64)
+                bits[: words + 1] = 0
+                _set_bits(first, users, local[: size + 1], memory, n_shared, bits)
+                _add_common(bits, words, size, a)
+            memory.slots[-1] += np.int32(n_shared + BITS)  # beyond all numbers of this column
         for row in range(size):
             a[row, row] = gram_diagonal[local[row]] + penalty[local[row]]
         if not solve(a, size, solution):
-            return j
+            singular = np.int64(own)
+            break
         for row in range(size):
-            weights[j - start, row] = solution[row]
-    return -1
+            weights[own, row] = solution[row]
+    if len(common):
+        for j, own in zip(places, rows):  # noqa: B905
+            memory.row_of[j] = 0
+            for place in range(lengths[own]):
+                memory.row_of[place_of[neighbours[own, place]]] = 0
+    return singular
+
+
+@compiled
+def _words(n_shared: int) -> int:
+    """Words of bits for so many users."""
+    return -(-n_shared // (BITS * WORDS)) * WORDS
+
+
+@compiled
+def _common_rows(
+    xt: Csr,
+    place_of: Array,
+    memory: Slots,
+    places: Array,
+    rows: Array,
+    neighbours: Array,
+    lengths: Array,
+) -> Array:
+    """Rows of bits that all these columns share, or none where they would not pay.
+
+    They pay if the columns would look at most users many times, once for each of them that has one
+    of the user's items. `memory.row_of` gives the row of an item, from 1 on; the first word of a
+    row is not used.
+    """
+    first, users, entries = xt
+    row_of = memory.row_of
+    items = np.empty(neighbours.shape[1] * len(rows) + len(rows), np.uint32)
+    n, alone, together = 0, 0, 0
+    if len(entries) == 0:
+        for column in range(len(rows)):
+            own = rows[column]
+            for place in range(lengths[own] + 1):
+                i = places[column] if place == lengths[own] else place_of[neighbours[own, place]]
+                had = np.int64(first[i + 1]) - np.int64(first[i])
+                alone += had
+                if row_of[i] == 0:
+                    together += had
+                    items[n] = i
+                    n += 1
+                    row_of[i] = n
+    if alone >= PAYS * together and n:
+        n_shared = _shared_users(first, users, items[:n], memory)
+        words = _words(n_shared)
+        if (n + 1) * (words + 1) <= LARGEST:
+            common = np.zeros((n + 1, words + 1), np.uint64)
+            _set_bits(first, users, items[:n], memory, n_shared, common[1:].T)
+            memory.slots[-1] += np.int32(n_shared + BITS)
+            return common
+        memory.slots[-1] += np.int32(n_shared + BITS)
+    for one in range(n):
+        row_of[items[one]] = 0
+    return np.zeros((0, 1), np.uint64)
+
+
+@compiled
+def _add_shared(common: Array, row_of: Array, local: Array, part: Array, a: Array) -> None:
+    """Add to `a` what `_add_common` does, for the items `local` with rows in `common`.
+
+    `part` holds some words of all of them at a time.
+    """
+    words, size = common.shape[1] - 1, len(local) - 1
+    for start in range(0, words, CHUNK):
+        some = min(CHUNK, words - start)
+        for word in range(1, some + 1, WORDS):
+            for column in range(len(local)):
+                row = common[row_of[local[column]], start + word : start + word + WORDS]
+                for other in range(WORDS):
+                    part[word + other, column] = row[other]
+        _add_common(part, some, size, a)
 
 
 @compiled

@@ -8,18 +8,19 @@ need memory for X, X' and the weights. With k = items - 1 the model is the full-
 from threading import local
 
 import numpy as np
-import scipy.sparse as sp
 
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.parallel import map_blocks
 from lindrop.base.reporting import Progress, logger
-from lindrop.linalg.kernels import Array, Csr, canonical, unsigned
+from lindrop.linalg.kernels import Array, canonical
 from lindrop.models.base import ENTRIES, Fit, SparseItems, Training, dropout_penalty
 from lindrop.models.pattern.columns import Slots, solve_columns
 from lindrop.models.pattern.neighbours import Counters, candidates, choose, column_sums
+from lindrop.models.pattern.order import renamed, transposed
 from lindrop.models.pattern.rows import Columns, Part, cut, cuts_of, in_rows, joined
 
 COLUMNS = 64  # columns per task of a thread
+TASKS = 64  # of consecutive columns, after which others follow that may be far away
 WEIGHTS = 1 << 26  # of the columns that are solved before they are put in rows
 USER_CAP = 100  # items of a user that count in the choice of neighbours
 
@@ -64,76 +65,80 @@ class Solver:
         self.data = data
         x = canonical(data.x)
         values = np.empty(0, np.float32) if all_ones(x.data) else x.data
-        self.xt = transposed(x, values)
-        self.of = candidates(x, values, data.gram_diagonal, self.penalty, int(user_cap), data.seed)
-        self.sums = column_sums(x.indices, values, data.items)
+        near = renamed(x, values)  # not kept: a sample of its users' items may take its place
+        self.place_of = near.place_of
+        self.xt = transposed(near.first, near.items, near.values, data.items)
+        diagonals = data.gram_diagonal[near.item_of], self.penalty[near.item_of]
+        self.sums = column_sums(near.items, near.values, data.items)
+        self.of = candidates(near, *diagonals, int(user_cap), data.seed)
+        self.diagonals = diagonals
         self.memory = local()
 
     def parts(self, items: range) -> list[Part]:
         """Columns of B of consecutive items, in rows, with their progress in the log.
 
-        Popular items often come first in the data and take longest. As parts and their blocks of
-        items are solved in a random order, the first ones tell how much time is left. The order
-        changes no result.
+        A part has the columns of items that belong together. Popular items take longest: as parts
+        and what threads take of them are solved in a random order, the first ones tell how much
+        time is left. The order changes no result.
         """
         progress, empty = Progress("columns", len(items), unit="columns"), 0
         step = max(1, WEIGHTS // self.k)
-        spans = [items[a : a + step] for a in range(0, max(len(items), 1), step)]
-        order = np.random.default_rng(0).permutation(len(spans))
-        parts: dict[int, Part] = {}
-        for number in map(int, order):
+        near = self.in_order(np.arange(items.start, items.stop, dtype=np.int32))
+        spans = [np.sort(near[a : a + step]) for a in range(0, max(len(near), 1), step)]
+        parts: list[Part] = []
+        for number in map(int, np.random.default_rng(0).permutation(len(spans))):
             columns = self.columns(spans[number], progress)
             empty += int(np.count_nonzero(columns.lengths == 0))
-            rows = in_rows(columns, spans[number].start, self.data.items)
+            rows = in_rows(columns, spans[number], self.data.items)
             del columns
             if not parts:
                 cuts = cuts_of(rows) if len(spans) > 1 else [0, self.data.items]
-            parts[number] = cut(rows, cuts)
+            parts.append(cut(rows, cuts))
         logger.info("%s", progress)
         if empty:
             logger.info("%d items share no user with another item: their columns are empty", empty)
-        return [parts[number] for number in sorted(parts)]
+        return parts
 
-    def columns(self, items: range, progress: Progress | None = None) -> Columns:
-        """Columns of B of consecutive items, solved in threads."""
+    def in_order(self, items: Array) -> Array:
+        """These items, those that belong together one after the other."""
+        return items[np.argsort(self.place_of[items])]
+
+    def columns(self, items: Array, progress: Progress | None = None) -> Columns:
+        """Columns of B of rising items, solved in threads, those of similar items together."""
         found = Columns.empty(len(items), self.k, self.data.dtype)
+        near = np.argsort(self.place_of[items])  # rows of `found`
         blocks = -(-len(items) // COLUMNS)
-        order = np.random.default_rng(0).permutation(blocks)
+        run = max(1, min(TASKS, blocks // TASKS))
+        runs = np.random.default_rng(0).permutation(-(-blocks // run))
+        order = (runs[:, None] * run + np.arange(run)).ravel()
+        order = order[order < blocks]
 
         def block(number: int, _: int) -> int:
             start = int(order[number]) * COLUMNS
-            return self._solve(items.start, start, min(start + COLUMNS, len(items)), found)
+            return self.solve(items, near[start : start + COLUMNS], found)
 
         for done in map_blocks(block, blocks, 1):
             if progress:
                 progress.advance(done)
         return found
 
-    def _solve(self, offset: int, start: int, stop: int, found: Columns) -> int:
-        """Write columns start to stop - 1 of the range that begins at item `offset`."""
+    def solve(self, items: Array, rows: Array, found: Columns) -> int:
+        """Write to these rows of `found` the columns of the items at the same places of `items`."""
         if not hasattr(self.memory, "counters"):
             users, n_items = self.data.x.shape
-            self.memory.counters, self.memory.slots = Counters.of(n_items), Slots.of(users)
-        first, last = offset + start, offset + stop
-        neighbours, weights, lengths = (part[start:stop] for part in found)
-        choose(self.xt, self.of, self.sums, self.memory.counters, neighbours, lengths, first, last)
-        singular = solve_columns(
-            self.xt,
-            self.data.gram_diagonal,
-            self.penalty,
-            self.memory.slots,
-            neighbours,
-            lengths,
-            weights,
-            first,
-            last,
-        )
+            self.memory.counters = Counters.of(n_items)
+            self.memory.slots = Slots.of(users, n_items)
+        own, (neighbours, weights, lengths) = self.place_of[items[rows]], found
+        choose(self.xt, self.of, self.sums, self.memory.counters, own, rows, neighbours, lengths)
+        place_of, slots = self.place_of, self.memory.slots
+        system = self.xt, *self.diagonals, place_of, slots, own, rows, neighbours, lengths, weights
+        singular = solve_columns(*system)
         if singular >= 0:
             raise Unsolvable(
-                f"G + Λ̃ is not positive definite among the neighbours of item {singular}: use a "
-                "larger λ or dropout p"
+                f"G + Λ̃ is not positive definite among the neighbours of item {items[singular]}: "
+                "use a larger λ or dropout p"
             )
-        return stop - start
+        return len(rows)
 
 
 def all_ones(entries: Array) -> bool:
@@ -142,10 +147,3 @@ def all_ones(entries: Array) -> bool:
         entries = entries[:1]
     parts = range(0, len(entries), ENTRIES)  # a comparison of all would be as long as X
     return all((entries[start : start + ENTRIES] == 1).all() for start in parts)
-
-
-def transposed(x: sp.csr_array, values: Array) -> Csr:
-    """CSR arrays of X' with unsigned indices; its data are empty if `values` is."""
-    data = values if values.size else np.ones(x.nnz, np.int8)
-    xt = sp.csr_array((data, x.indices, x.indptr), shape=x.shape).tocsc()
-    return unsigned(xt.indptr), unsigned(xt.indices), xt.data if values.size else values

@@ -10,15 +10,16 @@ its items, a seeded sample, in G_ij and s_i alike. Scores are computed in float3
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from lindrop.base.arrays import Vector
 from lindrop.linalg.kernels import Array, Csr, compiled, unsigned
+from lindrop.models.pattern.order import Near
 
 BUCKETS = 1 << 11  # of scores, by their exponent and three bits of their mantissa
 SHIFT = 20  # number of bits of a float32 below these
 ENTRIES = 1 << 22  # of X, summed at once
 LAST = np.uint32(2**32 - 1)
+HALF = np.uint64(32)
 
 
 class Candidates(NamedTuple):
@@ -26,7 +27,8 @@ class Candidates(NamedTuple):
 
     A user's items are items[first[u]:first[u + 1]], and with `values` their entries of X, empty if
     all are 1. `mean` is s_i / n, `scale` is 1 / √H_ii, 0 for an item that nobody has, and `order`
-    lists the items by falling mean × scale.
+    lists the items by falling mean × scale. Users and items have their places (`order.Near`), and
+    `item_of` gives the item of a place.
     """
 
     first: Array
@@ -35,22 +37,22 @@ class Candidates(NamedTuple):
     mean: Array
     scale: Array
     order: Array
+    item_of: Array
 
 
 def candidates(
-    x: sp.csr_array, values: Array, gram_diagonal: Vector, penalty: Vector, cap: int, seed: int
+    near: Near, gram_diagonal: Vector, penalty: Vector, cap: int, seed: int
 ) -> Candidates:
-    """Candidates of all items of X, whose entries are all 1 if `values` is empty.
-
-    `penalty` is the diagonal of Λ̃.
-    """
-    first, items, values = _capped(x, values, cap, seed)
-    mean = column_sums(items, values, x.shape[1]) / max(np.count_nonzero(np.diff(x.indptr)), 1)
+    """Candidates of all items of X. `penalty` is the diagonal of Λ̃."""
+    first, items, values = _capped(near, cap, seed)
+    n_items = len(gram_diagonal)
+    mean = column_sums(items, values, n_items) / max(np.count_nonzero(np.diff(near.first)), 1)
     regularised = np.where(gram_diagonal > 0, gram_diagonal + penalty, np.inf)
     scale = 1.0 / np.sqrt(regularised)
     mean, scale = mean.astype(np.float32), scale.astype(np.float32)
-    order = np.argsort(-np.abs(mean * scale), kind="stable").astype(np.int32)
-    return Candidates(unsigned(first), unsigned(items), values, mean, scale, unsigned(order))
+    falling = -np.abs(mean * scale)[near.place_of]
+    order = near.place_of[np.argsort(falling, kind="stable")].astype(np.uint32)
+    return Candidates(unsigned(first), unsigned(items), values, mean, scale, order, near.item_of)
 
 
 def column_sums(items: Array, values: Array, n_items: int) -> Vector:
@@ -62,23 +64,24 @@ def column_sums(items: Array, values: Array, n_items: int) -> Vector:
     return total
 
 
-def _capped(x: sp.csr_array, values: Array, cap: int, seed: int) -> tuple[Array, Array, Array]:
+def _capped(near: Near, cap: int, seed: int) -> tuple[Array, Array, Array]:
     """CSR arrays of X with a sample of the items of each user who has more than `cap`.
 
     A user's sample depends on the seed and on the user's number alone.
     """
-    counts = np.diff(x.indptr)
+    first, items, values = near.first, near.items, near.values
+    counts = np.diff(first)
     heavy = np.flatnonzero(counts > cap)
     if heavy.size == 0:
-        return x.indptr, x.indices, values
-    kept = np.ones(x.nnz, bool)
-    for user in heavy:
-        start, stop = x.indptr[user], x.indptr[user + 1]
-        sample = np.random.default_rng([seed, int(user)]).permutation(stop - start)[:cap]
+        return first, items, values
+    kept = np.ones(len(items), bool)
+    for row in heavy:
+        start, stop, user = first[row], first[row + 1], int(near.user_of[row])
+        sample = np.random.default_rng([seed, user]).permutation(stop - start)[:cap]
         kept[start:stop] = False
         kept[start + sample] = True
-    first = np.concatenate([[0], np.cumsum(np.minimum(counts, cap))]).astype(x.indptr.dtype)
-    return first, x.indices[kept], values[kept] if values.size else values
+    capped = np.concatenate([[0], np.cumsum(np.minimum(counts, cap))]).astype(first.dtype)
+    return capped, items[kept], values[kept] if values.size else values
 
 
 class Counters(NamedTuple):
@@ -104,22 +107,23 @@ def choose(
     of: Candidates,
     sums: Vector,
     memory: Counters,
+    places: Array,
+    rows: Array,
     neighbours: Array,
     lengths: Array,
-    start: int,
-    stop: int,
 ) -> None:
-    """Write the neighbours of items start to stop - 1 to rows 0 to stop - start - 1.
+    """Write the neighbours of the items at `places` to these rows of `neighbours`.
 
     `lengths` receives their numbers: 0 for an item that shares no user with another one. `xt` holds
-    X', with empty data if all entries of X are 1, and `sums` the sums of the columns of X.
+    X', with empty data if all entries of X are 1, and `sums` the sums of the columns of X. In both,
+    users and items have their places.
     """
     first, users, entries = xt
-    for j in range(start, stop):
+    for j, row in zip(places, rows):  # noqa: B905  Numba knows no other
         own, values = users[first[j] : first[j + 1]], entries
         if len(entries):
             values = entries[first[j] : first[j + 1]]
-        lengths[j - start] = nearest(j, own, values, sums[j], of, memory, neighbours[j - start])
+        lengths[row] = nearest(j, own, values, sums[j], of, memory, neighbours[row])
 
 
 @compiled
@@ -132,7 +136,7 @@ def nearest(
     memory: Counters,
     chosen: Array,
 ) -> int:
-    """Write the nearest neighbours of item j to `chosen`; returns how many there are.
+    """Write the nearest neighbours of the item at place j to `chosen`; returns how many there are.
 
     `users` has the users of j, `entries` their entries of X (empty if all are 1), and `sum_of_j`
     their sum. There are as many neighbours as `chosen` has places, unless too few other items have
@@ -152,7 +156,7 @@ def nearest(
     for place in range(shared):
         counters[found[place]] = 0
     counters[j] = 0
-    return _best(scores[:total], found[:total], chosen)
+    return _best(scores[:total], found[:total], of.item_of, chosen)
 
 
 @compiled
@@ -232,27 +236,36 @@ def _bucket(bits: Array, k: int) -> tuple[int, int]:
 
 
 @compiled
-def _best(scores: Array, found: Array, chosen: Array) -> int:
-    """Write the items in `found` with the largest scores to `chosen`; returns their number.
+def _best(scores: Array, found: Array, item_of: Array, chosen: Array) -> int:
+    """Write the items whose places in `found` have the largest scores; returns their number.
 
-    Of equal scores the item with the lower number is taken. The order of `chosen` is not sorted.
+    Of equal scores the item with the lower number is taken. Items are sorted by their numbers, so
+    that sums over them do not depend on the places.
     """
     k = len(chosen)
     if len(scores) <= k:
-        chosen[: len(scores)] = found
+        for place in range(len(scores)):
+            chosen[place] = item_of[found[place]]
+        chosen[: len(scores)].sort()
         return len(scores)
     bits = scores.view(np.uint32)
     bucket, above = _bucket(bits, k)
-    keys = np.empty(len(bits) + 1, np.uint64)
+    same = np.empty(len(bits) + 1, np.uint32)
     taken = equal = 0
     for place in range(len(bits)):
         of_score = np.int64(bits[place] >> SHIFT)
         chosen[taken] = found[place]
-        keys[equal] = (np.uint64(bits[place]) << np.uint64(32)) | np.uint64(LAST - found[place])
+        same[equal] = place
         taken += int(of_score > bucket)
         equal += int(of_score == bucket)
-    better = np.partition(keys[:equal], equal - (k - above))[equal - (k - above) :]
-    for key in better:
+    for place in range(taken):
+        chosen[place] = item_of[chosen[place]]
+    keys = np.empty(equal, np.uint64)
+    for one in range(equal):
+        number = np.uint64(LAST - np.uint32(item_of[found[same[one]]]))
+        keys[one] = (np.uint64(bits[same[one]]) << HALF) | number
+    for key in np.partition(keys, equal - (k - above))[equal - (k - above) :]:
         chosen[taken] = LAST - np.uint32(key & np.uint64(LAST))
         taken += 1
+    chosen.sort()
     return taken

@@ -1,4 +1,4 @@
-"""Columns of B put in rows: the CSR arrays of a model, from parts with consecutive columns.
+"""Columns of B put in rows: the CSR arrays of a model, from parts with some columns each.
 
 Parts are sorted into rows while others are still to be solved, so that a model of n weights never
 takes 16 n bytes, those of its columns and those of its rows: a part is kept in a few bands of rows,
@@ -15,6 +15,7 @@ from lindrop.linalg.kernels import Array, compiled
 from lindrop.models.base import SparseItems
 
 BANDS = 4  # of the rows of a part
+ROWS = 4096  # rows that a thread sorts at once
 
 
 class Columns(NamedTuple):
@@ -35,7 +36,7 @@ class Columns(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Some consecutive columns of B, in rows: a CSR matrix whose entries are cut into bands.
+    """Some columns of B, in rows: a CSR matrix whose entries are cut into bands.
 
     `ends[i + 1]` is the end of row i among the part's entries; band b has the rows from `cuts[b]`.
     """
@@ -45,8 +46,8 @@ class Part(NamedTuple):
     bands: list[tuple[Array, Array]]
 
 
-def in_rows(columns: Columns, first: int, items: int) -> SparseItems:
-    """Columns `first`, `first` + 1, … of B as its rows, of which there are `items`."""
+def in_rows(columns: Columns, numbers: Array, items: int) -> SparseItems:
+    """Columns of B, with these rising numbers, as its rows, of which there are `items`."""
     ends = np.zeros(items + 1, np.int64)
     count_rows(columns.neighbours, columns.lengths, ends)
     ends = np.cumsum(ends)
@@ -55,7 +56,7 @@ def in_rows(columns: Columns, first: int, items: int) -> SparseItems:
     place = ends[:-1].copy()
 
     def rows(start: int, stop: int) -> None:  # every thread looks at all neighbours
-        scatter_columns(*columns, first, start, stop, place, indices, data)
+        scatter_columns(*columns, numbers, start, stop, place, indices, data)
 
     over_blocks(rows, items, max(1, -(-items // thread_count())))
     return SparseItems(ends, indices, data)
@@ -80,7 +81,7 @@ def cut(block: SparseItems, cuts: list[int]) -> Part:
 
 
 def joined(parts: list[Part]) -> SparseItems:
-    """The model of parts with all columns, in their order. Their bands are freed on the way."""
+    """The model of parts with all columns. Their bands are freed on the way."""
     first = parts[0]
     if len(parts) == 1 and len(first.bands) == 1:
         return SparseItems(first.ends.astype(np.int64), *first.bands[0])
@@ -94,6 +95,11 @@ def joined(parts: list[Part]) -> SparseItems:
         for part in parts:
             _append(part.ends, *part.bands[band], span, place, indices, data)
             part.bands[band] = indices[:0], data[:0]
+
+    def rows(start: int, stop: int) -> None:
+        sort_rows(ends, indices, data, start, stop)
+
+    over_blocks(rows, len(ends) - 1, ROWS)
     return SparseItems(ends, indices, data)
 
 
@@ -129,19 +135,19 @@ def scatter_columns(
     neighbours: Array,
     weights: Array,
     lengths: Array,
-    first: int,
+    numbers: Array,
     start: int,
     stop: int,
     ends: Array,
     indices: Array,
     data: Array,
 ) -> None:
-    """Append columns from number `first` on to rows start to stop - 1, which end at `ends`."""
+    """Append columns with these numbers to rows start to stop - 1, which end at `ends`."""
     for j in range(len(lengths)):
         for place in range(lengths[j]):
             i = neighbours[j, place]
             if start <= i < stop:
-                indices[ends[i]], data[ends[i]] = first + j, weights[j, place]
+                indices[ends[i]], data[ends[i]] = numbers[j], weights[j, place]
                 ends[i] += 1
 
 
@@ -166,3 +172,16 @@ def append_rows(
         for entry in range(ends_of_part[i] - before, ends_of_part[i + 1] - before):
             indices[ends[i]], data[ends[i]] = columns[entry], weights[entry]
             ends[i] += 1
+
+
+@compiled
+def sort_rows(ends: Array, indices: Array, data: Array, start: int, stop: int) -> None:
+    """Sort the entries of rows start to stop - 1 by their columns, where they do not rise."""
+    for i in range(start, stop):
+        columns, weights = indices[ends[i] : ends[i + 1]], data[ends[i] : ends[i + 1]]
+        falls = 0
+        for entry in range(1, len(columns)):
+            falls += columns[entry] < columns[entry - 1]
+        if falls:
+            order = np.argsort(columns)
+            columns[:], weights[:] = columns[order], weights[order]

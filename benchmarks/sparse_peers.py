@@ -1,0 +1,253 @@
+"""Item-item models beside EDLAE on a pattern: accuracy, bytes, time and memory.
+
+    python benchmarks/sparse_peers.py generated
+    python benchmarks/sparse_peers.py gowalla FOLDER
+    python benchmarks/sparse_peers.py ml-1m split.h5 [MODEL ...]
+
+`generated` and `gowalla` are the sets of sparse_models.py, whose λ and p are fixed; of a split, the
+validation users choose them on the coarse grids of `GRIDS`: those of EDLAE for the dense model, for
+the pattern and for the low rank of 50 or with 50 neighbours. MODEL begins the titles of the models
+that are asked for, for example SANSA; without, all are run. SANSA 1.1.0 with an exact (CHOLMOD) and
+with an incomplete Cholesky decomposition (ICF) gets such a density that it has as many weights as a
+pattern, and its λ from EASE's grid. Libraries of others run in an environment of their own,
+benchmarks/peers/environments/sansa.lock; one that cannot be installed or fails is a row with its
+last line.
+
+A weight of a pattern or of SANSA takes 8 bytes, its number and its value, and one of a dense matrix
+4: a low-rank model of rank k takes as many bytes as a pattern of k neighbours. Each fit runs in a
+process of its own, after a small one. `standard errors` is the difference of the metric from the
+dense EDLAE in paired standard errors over the test users. Replaces the rows of these models and the
+set in benchmarks/results/sparse_peers.csv, which scale_page.py shows.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from peers.libraries import LIBRARIES, Library, Missing, interpreter
+from sparse_models import GENERATED, GOWALLA, generated, gowalla
+
+from lindrop.base.stopwatch import peak_bytes
+from lindrop.models.base import FullRank, LowRank, SparseItems, Training
+from lindrop.models.catalogue import CATALOGUE, fit
+from lindrop.models.entry import Ranks
+from lindrop.ranking.evaluation import evaluate
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTPUT = ROOT / "benchmarks" / "results" / "sparse_peers.csv"
+ENVIRONMENTS = ROOT / ".venv-peers"
+OTHERS = Path(__file__).parent / "peers" / "fits" / "fit_sparse.py"
+LIBRARIES["sansa"] = Library("SANSA", "sansa.lock")
+METRIC = "ndcg@100"
+NEIGHBOURS = (50, 100, 200)
+EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
+SECONDS = 150  # a fit that takes longer is ended
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    "sparse_edlae": {"p": [0.35, 0.5, 0.65, 0.8], "ridge": [10, 30, 100]},
+    "full_edlae": {"p": [0.35, 0.5, 0.65], "ridge": [30, 100]},
+    "edlae": {"p": [0.2, 0.35, 0.5], "ridge": [30, 100]},
+    "ease": {"ridge": [100, 200, 400]},
+    "slim": {"l1": [2, 15], "l2": [10, 100]},
+}
+
+
+class Run(NamedTuple):
+    """A fit: its title, whose it is, the name and options, and by which grid it is tuned."""
+
+    title: str
+    library: str
+    name: str
+    options: dict[str, Any]
+    tuned: str = ""
+
+
+class Product:
+    """Model whose matrix is the product of two sparse ones, as SANSA keeps it."""
+
+    def __init__(self, left: sp.csr_matrix, right: sp.csr_matrix) -> None:
+        self.left, self.right = sp.csr_array(left), sp.csr_array(right)
+
+    def scores(self, x: sp.csr_array) -> Any:
+        """X times both matrices, dense."""
+        return ((x @ self.left) @ self.right).toarray()
+
+
+def ours(files: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Fit one of lindrop's models in this process, save it, and say what it took."""
+    x = sp.csr_array(sp.load_npz(files / "train.npz"))
+    small = {"rank": min(options.get("rank", 0), 10)} if "rank" in options else {}
+    fit(name, Training.of(x[:500, :100], keep=False), **options | small)
+    data = Training.of(x, keep=False)
+    start, used = time.perf_counter(), time.process_time()
+    model = fit(name, data, **options).model
+    seconds, cpu, peak = time.perf_counter() - start, time.process_time() - used, peak_bytes()
+    if isinstance(model, FullRank):
+        parts = {"matrix": model.matrix}
+    elif isinstance(model, LowRank):
+        parts = {"encoder": model.encoder, "decoder": model.decoder}
+    else:
+        parts = {"indptr": model.indptr, "indices": model.indices, "data": model.data}
+    np.savez(files / "model.npz", **parts)
+    sizes = [part.nbytes for name, part in parts.items() if name != "indptr"]
+    return {
+        "bytes": sum(sizes),
+        "seconds": round(seconds, 2),
+        "processor seconds": round(cpu, 2),
+        "peak GB": round(peak / 1e9, 2),
+    }
+
+
+def fitted(files: Path, run: Run) -> dict[str, Any]:
+    """What a fit in a process of its own took; its last line if it failed."""
+    mine = run.library == "lindrop"
+    python = sys.executable if mine else interpreter("sansa", ENVIRONMENTS)
+    if isinstance(python, Missing):
+        return {"note": python.reason}
+    command = [python, __file__ if mine else str(OTHERS), "--fit", str(files)]
+    command.append(json.dumps([run.name, run.options]))
+    for old in files.glob("model*"):
+        old.unlink()
+    try:
+        done = subprocess.run(
+            command, check=True, capture_output=True, text=True, timeout=SECONDS, cwd=files
+        )
+    except subprocess.TimeoutExpired:
+        return {"note": f"ended after {SECONDS} s"}
+    except subprocess.CalledProcessError as error:
+        return {"note": (error.stderr.strip().splitlines() or ["no reason given"])[-1][:150]}
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def read_model(files: Path) -> Any:
+    """The model that a process has saved."""
+    if (files / "model.npy").exists():
+        return FullRank(np.ascontiguousarray(np.load(files / "model.npy")))
+    if (files / "model-2.npz").exists():
+        return Product(*(sp.load_npz(files / f"model-{part}.npz") for part in (1, 2)))
+    parts = np.load(files / "model.npz")
+    if "matrix" in parts:
+        return FullRank(parts["matrix"])
+    if "encoder" in parts:
+        return LowRank(parts["encoder"], parts["decoder"])
+    return SparseItems(parts["indptr"], parts["indices"], parts["data"])
+
+
+def runs(name: str, items: int) -> list[Run]:
+    """All fits of a set."""
+    given = {"gowalla": GOWALLA, "generated": GENERATED}.get(name, {})
+    ease = {"ridge": 80.0} if name == "gowalla" else {"ridge": 300.0} if given else {}
+    found = []
+    if name != "gowalla":  # published.py takes ten minutes and 8 GB for these
+        found.append(Run("full_edlae", "lindrop", "full_edlae", given, "full_edlae"))
+        found.append(Run("ease", "lindrop", "ease", ease, "ease"))
+    if name == "generated":
+        found.append(Run("irspack's EDLAE", "irspack", "irspack", given))
+        found.append(Run("irspack's EASE", "irspack", "irspack", ease | {"p": 0.0}))
+    elif name != "gowalla":
+        found.append(Run("slim", "lindrop", "slim", {}, "slim"))
+    numbers = [k for k in (20, *NEIGHBOURS, 400) if k < items // 4]
+    for k in numbers:
+        options = {"neighbours": k, **given}
+        found.append(Run(f"sparse_edlae, {k}", "lindrop", "sparse_edlae", options, "sparse_edlae"))
+    for k in NEIGHBOURS:
+        if name not in ("gowalla", "generated"):
+            options = {"rank": k, **given}
+            found.append(Run(f"edlae, rank {k}", "lindrop", "edlae", options, "edlae"))
+        for way in ("CHOLMOD", "ICF") if k == EXACT else ("ICF",):
+            asked = {"density": k / items / 2, "way": way, **ease}
+            found.append(Run(f"SANSA {way}, {k}", "sansa", "sansa", asked, "ease"))
+    return found
+
+
+def tuned(run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Options of the run's grid by which the validation users are served best, found once."""
+    if run.tuned not in known:
+        grid, best = GRIDS[run.tuned], -1.0
+        base = {"neighbours": 50} if run.tuned.startswith("sparse") else {}
+        base |= {"rank": 50} if CATALOGUE[run.tuned].ranks is Ranks.EACH else {}
+        for values in product(*grid.values()):
+            options = dict(zip(grid, values, strict=True))
+            took = fitted(files, Run("", "lindrop", run.tuned, base | options))
+            mean = evaluate(read_model(files), *users, [METRIC]).per_user[METRIC].mean()
+            print(run.tuned, options, round(float(mean), 5), took["seconds"], "s", flush=True)
+            if mean > best:
+                best, known[run.tuned] = float(mean), options
+    return known[run.tuned]
+
+
+def compared(name: str, parts: Any, users: Any, asked: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Rows of one set; `users` are those who choose the options, if there are such."""
+    train, known, held_out = parts
+    metrics = ["plain_recall@20", METRIC]
+    rows, reference, options = [], None, dict[str, dict[str, Any]]()
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder)
+        sp.save_npz(files / "train.npz", sp.csr_matrix(train), compressed=False)
+        for run in runs(name, train.shape[1]):
+            if asked and not run.title.startswith(("full_edlae", *asked)):
+                continue
+            if users and run.tuned:
+                run = run._replace(options=run.options | tuned(run, files, users, options))
+            row: dict[str, Any] = {"set": name, "items": train.shape[1], "model": run.title}
+            shown = {key: value for key, value in run.options.items() if key in GRIDS_KEYS}
+            row["options"] = ", ".join(f"{key} {value:g}" for key, value in shown.items())
+            row |= fitted(files, run)
+            if "note" not in row:
+                per_user = evaluate(read_model(files), known, held_out, metrics).per_user
+                reference = per_user[METRIC] if run.title == "full_edlae" else reference
+                row |= {each: round(float(per_user[each].mean()), 5) for each in metrics}
+                if reference is not None and run.title != "full_edlae":
+                    apart = (per_user[METRIC] - reference).dropna()
+                    error = apart.std(ddof=1) / np.sqrt(len(apart))
+                    row["standard errors"] = round(float(apart.mean() / error), 2)
+            row["busy"] = round(os.getloadavg()[0], 1)
+            rows.append(row)
+            print(row, flush=True)
+            keep(rows)
+    return rows
+
+
+GRIDS_KEYS = {key for grid in GRIDS.values() for key in grid}
+
+
+def keep(rows: list[dict[str, Any]]) -> None:
+    """Write rows in the place of earlier ones of the same set and model."""
+    found = pd.DataFrame(rows)
+    if OUTPUT.exists():
+        earlier = pd.read_csv(OUTPUT)
+        new = found.set_index(["set", "model"]).index
+        earlier = earlier[~earlier.set_index(["set", "model"]).index.isin(new)]
+        found = pd.concat([earlier, found], ignore_index=True)
+    found.to_csv(OUTPUT, index=False)
+
+
+def main(name: str, *words: str) -> None:
+    if name in ("generated", "gowalla"):
+        place, asked = (words[:1], words[1:]) if name == "gowalla" else ([""], words)
+        parts, users = {"generated": generated, "gowalla": gowalla}[name](place[0]), None
+    else:
+        from lindrop.store.split import read_split_matrix
+
+        place, asked = words[:1], words[1:]
+        pair = ("fold_in", "held_out")
+        names = ("train", *(f"test/{part}" for part in pair))
+        parts = tuple(read_split_matrix(place[0], part) for part in names)
+        users = [read_split_matrix(place[0], f"validation/{part}") for part in pair]
+    compared(name, parts, users, tuple(asked))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--fit":
+        print(json.dumps(ours(Path(sys.argv[2]), *json.loads(sys.argv[3]))))
+    else:
+        main(*sys.argv[1:])
