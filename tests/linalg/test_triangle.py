@@ -8,13 +8,12 @@ import scipy.sparse as sp
 
 from lindrop.linalg.gram import gram_matrix, gram_triangle
 from lindrop.linalg.kernels import sparse_times_dense
-from lindrop.linalg.packed import InverseTriangle, PackedGram, gram_of_rows_times
+from lindrop.linalg.packed import InverseTriangle, PackedGram, gram_of_rows_times, times
 from lindrop.linalg.triangle import (
     PANEL,
     Triangle,
     entries,
     sparse_times_triangle,
-    times,
 )
 from support.gram import interactions
 from support.matrices import DTYPES, distance, tolerance

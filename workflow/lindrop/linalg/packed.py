@@ -10,16 +10,16 @@ from scipy.linalg import blas
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.parallel import map_blocks
-from lindrop.linalg.blas import NotPositiveDefinite
+from lindrop.linalg.blas import NotPositiveDefinite, product_into
 from lindrop.linalg.inverse import invert_panels, subtract
 from lindrop.linalg.kernels import Array, Csr, compiled, csr
 from lindrop.linalg.triangle import (
     Triangle,
     diagonal,
+    len_before,
     mirror_lower,
     panels_of,
     set_diagonal,
-    times,
 )
 
 COMMON = 0.99  # share of the common direction removed before an inversion; 1 leaves a singular rest
@@ -174,6 +174,21 @@ class PackedGram(Inversion):
         mirror_lower(buffer)
         del self._buffer, self._lower
         return buffer
+
+
+def times(panels: Sequence[Matrix], y: Matrix) -> Matrix:
+    """The product A Y of the symmetric matrix whose lower triangle is that of the panels."""
+    rows = np.ascontiguousarray(y.T, panels[0].dtype)
+    out = np.zeros_like(rows)
+    for panel in panels:
+        start, stop = len_before(panel), panel.shape[1]
+        here, left = slice(start, stop), panel[:, :start]
+        product_into(out[:, here], rows[:, :start], left, beta=1.0)
+        product_into(out[:, :start], rows[:, here], left, beta=1.0, transposed=False)
+        block = panel[:, start:].copy()
+        mirror_lower(block)
+        product_into(out[:, here], rows[:, here], block, beta=1.0)
+    return np.ascontiguousarray(out.T)
 
 
 def gram_of_rows_times(x: sp.csr_array, y: Matrix) -> Matrix:

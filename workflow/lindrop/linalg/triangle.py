@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.parallel import over_blocks, thread_count
-from lindrop.linalg.blas import product_into
 from lindrop.linalg.kernels import THREADED, Array, Csr, canonical, compiled, csr
 
 PANEL = 960  # rows: a multiple of the pivots that an inversion eliminates together
@@ -129,21 +128,6 @@ def len_before(panel: Matrix) -> int:
     """Number of rows of the matrix above a panel."""
     rows, columns = panel.shape
     return int(columns - rows)
-
-
-def times(panels: Sequence[Matrix], y: Matrix) -> Matrix:
-    """The product A Y of the symmetric matrix whose lower triangle is that of the panels."""
-    rows = np.ascontiguousarray(y.T, panels[0].dtype)
-    out = np.zeros_like(rows)
-    for panel in panels:
-        start, stop = len_before(panel), panel.shape[1]
-        here, left = slice(start, stop), panel[:, :start]
-        product_into(out[:, here], rows[:, :start], left, beta=1.0)
-        product_into(out[:, :start], rows[:, here], left, beta=1.0, transposed=False)
-        block = panel[:, start:].copy()
-        mirror_lower(block)
-        product_into(out[:, here], rows[:, here], block, beta=1.0)
-    return np.ascontiguousarray(out.T)
 
 
 def transpose(a: Matrix, into: Matrix) -> None:
