@@ -187,8 +187,8 @@ def test_a_fit_that_counts_for_itself_is_the_same_in_the_memory_of_one_triangle(
         tracemalloc.stop()
     np.testing.assert_array_equal(found[False], found[True])
     assert found[True].nbytes < 0.75 * 4 * 2000**2
-    assert 1 < peaks[False] < 1.6  # two buffers of 320 columns are much for so few items
-    assert peaks[True] > 2
+    assert 1 < peaks[False] < 2  # buffers of 320 columns and 960² are much for so few items
+    assert peaks[True] > peaks[False] + 0.9
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,7 @@ def times(panels: Sequence[Matrix], y: Matrix) -> Matrix:
         block = panel[:, start:].copy()
         mirror_lower(block)
         product_into(out[:, here], rows[:, here], block, beta=1.0)
+        del block  # or it would stay in memory beside the next one
     return np.ascontiguousarray(out.T)
 
 

@@ -97,8 +97,8 @@ def evaluation_bytes(size: Size, rank: int = 0, itemsize: int = FLOAT, blocks: i
 
 
 def inverse_bytes(items: int) -> float:
-    """Peak bytes of an inversion beside the matrix: two buffers, and the vectors of the error."""
-    return FLOAT * items * (2 * min(PIVOTS, items) + 60.0)
+    """Peak bytes of an inversion beside the matrix: buffers, blocks, the vectors of the error."""
+    return FLOAT * (items * (2 * min(PIVOTS, items) + 60.0) + 1.5 * min(PANEL, items) ** 2)
 
 
 def spectrum_bytes(items: int, rank: int) -> float:
