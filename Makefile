@@ -74,7 +74,7 @@ deep: .venv/ready-deep  ## set up PyTorch, train the deep networks (Table 1; Pal
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(SHOWN)
 	@$(MAKE) --no-print-directory run
 
-bench: .venv/ready  ## compare EASE of lindrop with four other libraries; SIZES="2000 4000 8000" items
+bench: .venv/ready  ## compare EASE of lindrop with seven other libraries; SIZES="2000 4000 8000" items
 	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
 
 compare: .venv/ready  ## set up, then compare models on the datasets of CONFIG alone
@@ -104,7 +104,7 @@ lock: .venv/ready-dev  ## update the lock files from pyproject.toml
 	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock
 	@for group in dev cluster; do \
 	  $(LOCK) --group $$group --constraints requirements.lock --output-file requirements-$$group.lock; done
-	@for peer in lenskit rectools cornac recpack; do \
+	@for peer in irspack skrecsys rusket lenskit rectools cornac recpack; do \
 	  $(LOCK) --excludes $(PEERS)/without-pytorch.txt $(PEERS)/$$peer.in --output-file $(PEERS)/$$peer.lock; done
 
 clean:  ## delete all results but the downloads

@@ -15,7 +15,7 @@ import pandas as pd
 
 from lindrop.data.synthetic.recipe import PRESETS
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.models.memory import Size
+from lindrop.models.memory import Size, triangle_bytes
 
 MEASURED = Path(__file__).parent / "results" / "models_at_scale.csv"
 MEASURED_ITEMS = PRESETS["ml-20m"].items
@@ -72,8 +72,8 @@ def size_of(items: int, rank: int) -> Size:
 
 
 def file_bytes(items: int, rank: int | None = None) -> float:
-    """Size of a model's file: B, or U and V of a given rank, in float32."""
-    return 4.0 * items * (items if rank is None else 2 * rank)
+    """Size of a model's file: a triangle of B, or U and V of a given rank, in float32."""
+    return triangle_bytes(items) if rank is None else 8.0 * items * rank
 
 
 def memory_table(catalogues: tuple[int, ...] = CATALOGUES, rank: int = RANK) -> pd.DataFrame:

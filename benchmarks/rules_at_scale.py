@@ -6,7 +6,7 @@
 
 Each FOLDER is a clone in which a configuration of benchmarks/scale was run, in full or in part; all
 finished jobs are collected. Writes the rows of these sets to benchmarks/results/rules_at_scale.csv
-and prints the tables of docs/performance.md.
+and prints the table of docs/performance.md.
 """
 
 import ast
@@ -97,18 +97,18 @@ def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """Table of docs/performance.md: the longest job of each rule at each size."""
-    cells = measured.assign(
-        job=measured["rule"].str.cat(measured["model"].fillna(""), sep=" ").str.strip(),
-        needs=[
-            f"{row.longest_seconds:,.0f} s ({row.longest_core_seconds:,.0f}), "
-            f"{row.peak_gb:.1f} of {row.asked_gb:.1f} GB"
-            for row in measured.itertuples()
+def cost_table(measured: pd.DataFrame) -> pd.DataFrame:
+    """Table of docs/performance.md: seconds and core seconds of X'X and of each model's fit."""
+    shown = measured[measured["rule"].isin(["gram", "spectrum", "fit"])]
+    cells = shown.assign(
+        job=shown["rule"].str.cat(shown["model"].fillna(""), sep=" ").str.strip(),
+        cost=[
+            f"{row.longest_seconds:,.0f} s ({row.longest_core_seconds:,.0f})"
+            for row in shown.itertuples()
         ],
     )
     return (
-        cells.pivot(index="job", columns="set", values="needs")
+        cells.pivot(index="job", columns="set", values="cost")
         .reindex(
             index=cells["job"].unique(),
             columns=[name for name in SETS if name in set(cells["set"])],
@@ -119,31 +119,13 @@ def needs_table(measured: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def cost_table(measured: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Table of docs/performance.md: the cost of all jobs of a set by rule, the largest first."""
-    rows = measured[measured["set"] == name].sort_values("core_seconds", ascending=False)
-    total = rows["core_seconds"].sum()
-    return pd.DataFrame(
-        {
-            "rule": rows["rule"].str.cat(rows["model"].fillna(""), sep=" ").str.strip(),
-            "jobs": rows["jobs"],
-            "minutes": (rows["seconds"] / 60).map("{:.1f}".format),
-            "core minutes": (rows["core_seconds"] / 60).map("{:.1f}".format),
-            "share": (100 * rows["core_seconds"] / total).map("{:.0f} %".format),
-            "peak GB": rows["peak_gb"].map("{:.1f}".format),
-            "written GB": rows["written_gb"].map("{:.2f}".format),
-        }
-    )
-
-
 def main(folders: list[Path]) -> None:
     new = by_rule(pd.concat(map(jobs_of, folders))).round(3)
     if OUTPUT.exists():
         old = pd.read_csv(OUTPUT)
         new = pd.concat([old[~old["set"].isin(new["set"])], new])
     new.to_csv(OUTPUT, index=False)
-    for table in (needs_table(new), *(cost_table(new, name) for name in new["set"].unique())):
-        print(table.to_markdown(index=False, disable_numparse=True), end="\n\n")
+    print(cost_table(new).to_markdown(index=False, disable_numparse=True))
 
 
 if __name__ == "__main__":

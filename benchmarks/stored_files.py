@@ -35,13 +35,13 @@ RUNS = 25
 def by_hdf5(path: Path) -> None:
     """Read the matrix by HDF5, without any check."""
     with h5py.File(path) as file:
-        matrix = np.empty(file["gram"].shape, np.float32)
-        file["gram"].read_direct(matrix)
+        matrix = np.empty(file["triangle"].shape, np.float32)
+        file["triangle"].read_direct(matrix)
 
 
 def unchecked(path: Path) -> None:
     """Read as lindrop does, but copy the matrix without computing its checksum."""
-    facts = seal.check_seal(path, "")["gram"]
+    facts = seal.check_seal(path, "")["triangle"]
     copied = mock.patch("lindrop.store.checksum.take", _copied)
     of_all = mock.patch("lindrop.store.checksum.fold", return_value=int(facts.checksum, 16))
     with copied, of_all:

@@ -18,7 +18,6 @@ from types import SimpleNamespace
 import pandas as pd
 from peers.comparison import Comparison, merged
 from peers.libraries import LIBRARIES, ROOT, interpreter
-from peers.machine import kernels
 from peers.process import Limits
 from peers.summary import TABLES, draw
 
@@ -55,7 +54,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
     parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="a folder")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--kernels", nargs="+", default=kernels(), help="kernels of OpenBLAS")
+    parser.add_argument("--kernels", nargs="+", default=["default"], help="kernels of OpenBLAS")
     parser.add_argument("--rounds", type=int, help="default: more rounds for fewer items")
     parser.add_argument("--minutes", type=float, default=30, help="time limit of a fit")
     parser.add_argument("--gigabytes", type=float, default=available_bytes() / 1e9)

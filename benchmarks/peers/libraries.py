@@ -24,6 +24,9 @@ class Library:
 LIBRARIES = {
     "numpy": Library("NumPy, as printed"),
     "lindrop": Library("lindrop"),
+    "irspack": Library("irspack", "irspack.lock"),
+    "skrecsys": Library("skrecsys", "skrecsys.lock"),
+    "rusket": Library("rusket", "rusket.lock"),
     "lenskit": Library("LensKit", "lenskit.lock", pytorch=True),
     "rectools": Library("RecTools", "rectools.lock"),
     "cornac": Library("Cornac", "cornac.lock"),

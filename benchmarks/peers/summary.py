@@ -10,7 +10,7 @@ from peers.libraries import LIBRARIES, OURS, REFERENCE
 
 from lindrop.output.figures import FigureFiles, panels, save
 
-MARKERS = "os^vDP"
+MARKERS = "os^vDPX<>"
 
 
 def time_table(results: pd.DataFrame) -> pd.DataFrame:

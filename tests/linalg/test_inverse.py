@@ -4,22 +4,26 @@ import numpy as np
 import pytest
 
 from lindrop.linalg import inverse as inverses
-from lindrop.linalg.inverse import invert_lower, mirror_lower
+from lindrop.linalg import triangle as triangles
+from lindrop.linalg.inverse import invert_lower
+from lindrop.linalg.triangle import mirror_lower
 from support.matrices import DTYPES, counts, distance, tolerance
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
-    ("n", "pivots", "leaf"),
+    ("n", "panel", "pivots", "leaf"),
     [
-        *((n, 512, 256) for n in (1, 2, 255, 256, 257, 511, 512, 513, 769)),
-        *((n, 8, 4) for n in (1, 3, 4, 5, 7, 8, 9, 16, 17, 50)),
-        (50, 7, 3),
-        (50, 3, 7),
-        (50, 1, 1),
+        *((n, 960, 512, 256) for n in (1, 2, 255, 256, 257, 511, 512, 513, 769, 1000)),
+        *((n, 16, 8, 4) for n in (1, 3, 4, 5, 7, 8, 9, 16, 17, 50)),
+        (50, 20, 7, 3),
+        (50, 5, 3, 7),
+        (50, 3, 8, 4),
+        (50, 1, 1, 1),
     ],
 )
-def test_the_lower_triangle_becomes_that_of_the_inverse(n, pivots, leaf, dtype, monkeypatch):
+def test_the_lower_triangle_becomes_that_of_the_inverse(n, panel, pivots, leaf, dtype, monkeypatch):
+    monkeypatch.setattr(triangles, "PANEL", panel)
     monkeypatch.setattr(inverses, "PIVOTS", pivots)
     monkeypatch.setattr(inverses, "LEAF", leaf)
     matrix = counts(n)

@@ -48,7 +48,7 @@ def test_it_reads_no_gram_matrix(x):
     def refuse(dtype):
         raise AssertionError("X'X was read")
 
-    data = replace(Training.of(x), read_gram=refuse)
+    data = replace(Training.of(x), read_gram=refuse, read_triangle=refuse)
     assert fit_edlae(data, 0, 10.0).model.matrix.shape == (1300, 1300)
     with pytest.raises(AssertionError):
         fit_edlae(replace(data, x=sp.csr_array(x.T)), 0, 10.0)

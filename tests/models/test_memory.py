@@ -5,8 +5,9 @@ import os
 import memory as benchmark
 import pytest
 
-from lindrop.linalg import inverse, spectrum
+from lindrop.linalg import inverse, spectrum, triangle
 from lindrop.models import baseline, memory
+from lindrop.models.base import ScaledSymmetric
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import Size
 from lindrop.ranking import evaluation, metrics
@@ -46,6 +47,8 @@ def test_constants_are_those_of_the_code():
     assert memory.BLOCK_BYTES == evaluation.BLOCK_BYTES
     assert max(metrics.metric(name).k for name in metrics.DEFAULT) == memory.DEPTH
     assert memory.PIVOTS == inverse.PIVOTS
+    assert memory.PANEL == triangle.PANEL
+    assert ScaledSymmetric.blocks == memory.BLOCKS
     assert (memory.DENSE, memory.KRYLOV) == (spectrum.DENSE, spectrum.BLOCK)
 
 

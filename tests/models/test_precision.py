@@ -15,7 +15,7 @@ from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import recipe_of
 from lindrop.linalg import packed
 from lindrop.models import precision
-from lindrop.models.base import Training
+from lindrop.models.base import FullRankModel, Training
 from lindrop.models.catalogue import fit
 from lindrop.models.precision import SEEN, inverted
 from lindrop.store.model import read_model, write_model
@@ -28,13 +28,11 @@ SWITCHING = {name: arguments(name, 0.0, 1e-4) for name in INVERTING}
 SWITCHING["edlae"] = arguments("edlae", 0.0, 1e-4) | {"solver": "als", "iterations": 3}
 
 
-def matrices(model):
-    return [part.astype(float) for part in vars(model).values()]
-
-
 def product(fitted):
-    first, *second = matrices(fitted.model)
-    return first @ second[0].T if second else first
+    model = fitted.model
+    if isinstance(model, FullRankModel):
+        return model.matrix.astype(float)
+    return model.encoder.astype(float) @ model.decoder.astype(float).T
 
 
 def distance(found, expected):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lindrop.base.errors import Damaged, UserError
-from lindrop.linalg.gram import gram_matrix
+from lindrop.linalg.gram import gram_triangle
+from lindrop.linalg.triangle import Triangle
 from lindrop.store.gram import Provenance, add_shards, read_gram, write_gram
 from lindrop.store.hdf5 import seal_file
 from lindrop.store.split import read_split_sha256, write_split
@@ -20,36 +21,37 @@ PROVENANCE = Provenance("demo", SPLIT, 0, 299, 1234)
 
 @pytest.fixture
 def cache(tmp_path):
-    """A cache and the matrix in it."""
-    gram = gram_matrix(interactions())
+    """A cache and the triangle in it."""
+    gram = gram_triangle(interactions())
     write_gram(tmp_path / "gram.h5", gram, PROVENANCE)
     return tmp_path / "gram.h5", gram
 
 
 def test_the_cache_gives_back_matrix_and_provenance(cache):
     path, gram = cache
-    again = read_gram(path, SPLIT)
-    np.testing.assert_array_equal(again.matrix, gram)
-    np.testing.assert_array_equal(again.diagonal, gram.diagonal())
-    assert again.matrix.dtype == np.float32
-    assert again.provenance == PROVENANCE
+    for room in (False, True):
+        again = read_gram(path, SPLIT, room=room)
+        assert again.triangle.dtype == np.float32
+        assert again.provenance == PROVENANCE
+        np.testing.assert_array_equal(again.triangle.values, gram.values)
+        np.testing.assert_array_equal(again.matrix, gram.square())
     with h5py.File(path) as file:
         assert (file.attrs["users"], file.attrs["items"], file.attrs["nnz"]) == (300, 150, 1234)
-        assert file["gram"].chunks is None
+        assert file["triangle"].chunks is None
 
 
 def test_a_matrix_of_doubles_is_written_as_float32_if_it_fits(tmp_path):
     gram = np.diag([1.0, 2**24 - 1])
-    write_gram(tmp_path / "gram.h5", gram, PROVENANCE)
+    write_gram(tmp_path / "gram.h5", Triangle.of(gram), PROVENANCE)
     np.testing.assert_array_equal(read_gram(tmp_path / "gram.h5").matrix, gram)
     with pytest.raises(UserError, match=r"item 1 .* float32 is exact below"):
-        write_gram(tmp_path / "large.h5", np.diag([1.0, 2**24]), PROVENANCE)
+        write_gram(tmp_path / "large.h5", Triangle.of(np.diag([1.0, 2**24])), PROVENANCE)
     assert [file.name for file in tmp_path.iterdir()] == ["gram.h5"]
 
 
 def test_neither_writing_nor_reading_needs_a_second_copy(tmp_path, monkeypatch):
-    monkeypatch.setattr("lindrop.store.gram.BLOCK_BYTES", 1 << 20)
-    gram = gram_matrix(interactions(100, 1_500))
+    monkeypatch.setattr("lindrop.store.gram.BLOCK", 1 << 18)
+    gram = gram_triangle(interactions(100, 1_500))
     tracemalloc.start()
     write_gram(tmp_path / "gram.h5", gram, PROVENANCE)
     written = tracemalloc.get_traced_memory()[1]
@@ -57,9 +59,9 @@ def test_neither_writing_nor_reading_needs_a_second_copy(tmp_path, monkeypatch):
     again = read_gram(tmp_path / "gram.h5")
     read = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    np.testing.assert_array_equal(again.matrix, gram)
-    assert written < 0.2 * gram.nbytes
-    assert read < 1.2 * gram.nbytes
+    np.testing.assert_array_equal(again.matrix, gram.square())
+    assert written < 0.2 * gram.values.nbytes
+    assert read < 1.2 * gram.values.nbytes
 
 
 def replace(path, name, values):
@@ -74,10 +76,10 @@ def replace(path, name, values):
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [
-        ("gram", lambda gram: gram[:-1], r"gram is \(149, 150\), not \(150, 150\)"),
-        ("gram", lambda gram: gram[:-1, :-1], r"gram is \(149, 149\)"),
-        ("gram", lambda gram: None, "gram is absent"),
-        ("gram", lambda gram: gram + 1, "the diagonal of the matrix is not the one"),
+        ("triangle", lambda gram: gram.values[:-1], r"triangle is \(22499,\), not \(22500,\)"),
+        ("triangle", lambda gram: gram.square(), r"triangle is \(150, 150\)"),
+        ("triangle", lambda gram: None, "triangle is absent"),
+        ("triangle", lambda gram: gram.values + 1, "the diagonal of the matrix is not the one"),
         ("diagonal", lambda gram: gram.diagonal()[1:], r"diagonal is \(149,\), not \(150,\)"),
         ("diagonal", lambda gram: gram.diagonal()[::-1], "the diagonal of the matrix is not"),
     ],
@@ -94,31 +96,31 @@ def test_a_damaged_cache_is_refused(name, change, problem, cache):
 @pytest.mark.parametrize("large", [1, 1 << 24])
 def test_a_changed_number_anywhere_in_the_matrix_is_found(large, tmp_path, monkeypatch):
     monkeypatch.setattr("lindrop.store.hdf5.LARGE_BYTES", large)
-    gram = gram_matrix(interactions())
+    gram = gram_triangle(interactions())
     path = tmp_path / "gram.h5"
     write_gram(path, gram, PROVENANCE)
     for dtype in (np.float32, np.float64):
         again = read_gram(path, dtype=dtype).matrix
         assert again.dtype == dtype
-        np.testing.assert_array_equal(again, gram)
+        np.testing.assert_array_equal(again, gram.square())
     with h5py.File(path, "r+") as file:
-        file["gram"][3, 5] += 1  # off the diagonal
+        file["triangle"][500] += 1  # off the diagonal
     with pytest.raises(Damaged, match=r"checksum differs.*the rule gram makes it anew"):
         read_gram(path)
 
 
 def test_shards_that_are_damaged_are_not_added(tmp_path, monkeypatch):
     monkeypatch.setattr("lindrop.store.hdf5.LARGE_BYTES", 1)
-    gram = gram_matrix(interactions())
+    gram = gram_triangle(interactions())
     paths = [str(tmp_path / name) for name in ("0.h5", "1.h5")]
     for first, path in zip((0, 300), paths, strict=True):
         write_gram(path, gram, Provenance("demo", SPLIT, first, first + 299, 1234))
     total, whole = add_shards(paths, SPLIT, 600)
-    np.testing.assert_array_equal(total, 2 * gram)
+    np.testing.assert_array_equal(total.values, 2 * gram.values)
     assert (whole.last_user, whole.nnz) == (599, 2468)
     with h5py.File(paths[1], "r+") as file:
-        file["gram"][3, 5] += 1
-    with pytest.raises(Damaged, match="gram: its checksum differs"):
+        file["triangle"][500] += 1
+    with pytest.raises(Damaged, match="triangle: its checksum differs"):
         add_shards(paths, SPLIT, 600)
 
 
@@ -138,5 +140,5 @@ def test_a_cache_of_another_split_is_refused(cache, tmp_path):
     assert len(sha256) == 64
     with pytest.raises(UserError, match=rf"{path}: counts split 5+ of demo, not .*{sha256[:12]}"):
         read_gram(path, sha256)
-    with pytest.raises(UserError, match="expected gram/1, found split/1"):
+    with pytest.raises(UserError, match="expected gram/2, found split/1"):
         read_gram(tmp_path / "split.h5")

@@ -12,7 +12,8 @@ from lindrop.claims.checks import at_most, equal
 from lindrop.data.interactions import Interactions, RawCounts
 from lindrop.dropout.autoencoders.training import Run
 from lindrop.dropout.autoencoders.weights import Weights
-from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
+from lindrop.linalg.triangle import Triangle
+from lindrop.models.base import Fit, FullRank, LowRank, Popularity, ScaledSymmetric, SparseItems
 from lindrop.models.torch.model import Perceptron
 from lindrop.models.tuning import Tested
 from lindrop.models.wmf import WeightedFactors
@@ -59,7 +60,7 @@ def _interactions(path: Any) -> None:
 
 def _gram(path: Any) -> None:
     x = np.random.default_rng(1).integers(0, 2, (30, 12)).astype(np.float32)
-    write_gram(path, x.T @ x, Provenance("demo", SHA256, 0, 29, int(x.sum())))
+    write_gram(path, Triangle.of(x.T @ x), Provenance("demo", SHA256, 0, 29, int(x.sum())))
 
 
 def _spectrum(path: Any) -> None:
@@ -125,7 +126,8 @@ def _models() -> dict[str, Any]:
     indices = np.array([column for row in range(12) for column in (row % 6, 6 + row % 5)], np.int32)
     weights, biases = (narrow, np.ascontiguousarray(narrow.T)), (narrow[0], wide[0])
     return {
-        "full rank": FullRank(wide),
+        "full rank": ScaledSymmetric(wide[0], wide[1], wide.ravel().copy()),
+        "any matrix": FullRank(wide),
         "low rank": LowRank(narrow, narrow + 1),
         "sparse": SparseItems(indptr, indices, wide.ravel()[:24].copy()),
         "popularity": Popularity(np.arange(12.0)),

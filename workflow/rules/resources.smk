@@ -20,6 +20,7 @@ from lindrop.models.memory import (
     pattern_columns,
     pattern_joined,
     spectrum_bytes,
+    triangle_bytes,
 )
 
 # Heavy rules take every core, so that no two of them fill the memory of a machine at once.
@@ -210,16 +211,19 @@ def spectrum_mb(wildcards, input, attempt):
 
 
 def similarity_mb(wildcards, input, attempt):
-    """Megabytes for B of the largest dataset, and for the updates in float64 up to GAUGE_ITEMS."""
+    """Megabytes for B of the largest dataset, and for the updates in float64 up to GAUGE_ITEMS.
+
+    A file holds B as a triangle, in half the bytes.
+    """
     sizes = [Path(file).stat().st_size for file in input.full]
-    of_updates = [size for size in sizes if size <= 4.2 * GAUGE_ITEMS**2]
-    needed = max(2.5 * max(sizes), 10 * max(of_updates, default=0))
+    of_updates = [size for size in sizes if size <= 2.2 * GAUGE_ITEMS**2]
+    needed = max(6 * max(sizes), 20 * max(of_updates, default=0))
     return attempt * (1500 + 1e-6 * needed)
 
 
 def matrix_mb(wildcards, input):
-    """Megabytes on disk for X'X, B or all eigenvectors, with the metrics per user."""
-    return 30 + 8 * items_of(input.split) ** 2 / 1e6
+    """Megabytes on disk for X'X, B in float64 or all eigenvectors, with the metrics per user."""
+    return 30 + 2e-6 * triangle_bytes(items_of(input.split))
 
 
 def model_disk_mb(wildcards, input):

@@ -1,5 +1,5 @@
 from lindrop.base.reporting import job
-from lindrop.linalg.gram import gram_matrix, user_shards
+from lindrop.linalg.gram import gram_triangle, user_shards
 from lindrop.planning.limit import kept_to_budget
 from lindrop.store.gram import Provenance, add_shards, write_gram
 from lindrop.store.split import part_sha256, read_split_matrix
@@ -18,6 +18,6 @@ with (
     else:
         users = user_shards(x.shape[0], snakemake.params.shards)[snakemake.params.shard]
         x = x[users.start : users.stop]
-        gram = gram_matrix(x)
+        gram = gram_triangle(x)
         provenance = Provenance(dataset, digest, users.start, users.stop - 1, x.nnz)
     write_gram(snakemake.output[0], gram, provenance)

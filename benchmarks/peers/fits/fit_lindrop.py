@@ -10,13 +10,12 @@ from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
 
 
-def fit_ease(x: sp.csr_array, ridge: float) -> np.ndarray:
-    model: Any = fit("ease", Training.of(x, keep=False), ridge=ridge).model
-    b: np.ndarray = model.matrix
-    return b
+def fit_ease(x: sp.csr_array, ridge: float) -> Any:
+    return fit("ease", Training.of(x, keep=False), ridge=ridge).model
 
 
-def matrix(b: np.ndarray) -> tuple[Any, Any]:
+def matrix(model: Any) -> tuple[Any, Any]:
+    b = model.matrix
     return b, np.arange(len(b))
 
 

@@ -15,7 +15,7 @@ from lindrop.data.provenance import comparable
 from lindrop.data.split import LeaveLast, Protocol, settings_of, split
 from lindrop.linalg.gram import gram_matrix
 from lindrop.models import tuning
-from lindrop.models.base import Fit, FullRank, LowRank, Training
+from lindrop.models.base import Fit, FullRankModel, LowRank, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.output.tables import write_table
 from lindrop.papers.steck2020.figures import admm, embeddings, fig1_left
@@ -394,7 +394,7 @@ def test_similarities_have_a_row_per_item_and_gauge(x):
     assert list(found["item"]) == [*items, *items]
     medians = found[["median_encoder", "median_decoder"]]
     assert medians.abs().to_numpy().max() <= 1 + 1e-12
-    assert isinstance(full.fit.model, FullRank)
+    assert isinstance(full.fit.model, FullRankModel)
     assert isinstance(saved.fit.model, LowRank)
     titles = [axis.get_title(loc="left") for axis in draw_similarities(found, "Eq. 11").axes]
     assert titles == [f"mine, Eq. 11: {PUBLISHED}", f"mine, Eq. 11: {BALANCED}"]

@@ -7,59 +7,64 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from lindrop.base.arrays import Matrix
 from lindrop.base.errors import UserError
 from lindrop.base.memory import require_memory
 from lindrop.base.parallel import over_blocks
-from lindrop.linalg.kernels import (
-    Csr,
-    canonical,
-    count_rows,
-    csr,
-    mirror_rows,
-    multiply_rows,
-    unsigned,
-)
+from lindrop.linalg.kernels import Csr, canonical, count_rows, csr, multiply_rows, unsigned
+from lindrop.linalg.triangle import PANEL, Triangle, entries
 
-ROWS = 64  # per task: few enough to balance the threads, enough to mirror whole cache lines
+ROWS = 64  # per task: few enough to balance the threads; they divide a panel
 EXACT = 2**24  # float32 holds every integer below this limit
 
 
-def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
-    """Gram matrix X'X, items × items, both triangles, in C order.
+def gram_triangle(
+    x: sp.csr_array, dtype: npt.DTypeLike = np.float32, room: bool = False
+) -> Triangle:
+    """Gram matrix X'X, items × items, as a triangle; with `room` for the square matrix, if asked.
 
     No other array of its size is allocated. Counts are exact integers, so the matrices of shards of
     the users add up to exactly the matrix of all users.
     """
     x = canonical(x)
     items = x.shape[1]
-    needed = needed_bytes(items, x.nnz, np.dtype(dtype).itemsize, x.indices.itemsize)
+    needed = needed_bytes(items, x.nnz, np.dtype(dtype).itemsize, x.indices.itemsize, room)
     require_memory(needed, f"X'X of {items:,} items")
-    arrays, transposed = csr(x), _transposed_places(x)
-    add_rows = count_rows if np.all(x.data == 1) else multiply_rows
-    gram = np.zeros((items, items), dtype)
+    ones = bool(np.all(x.data == 1))
+    arrays = (x.indptr, *csr(x)[1:])  # signed indptr: in Numba uint64 + 1 is float
+    transposed = _transposed(x, ones)
+    gram = Triangle.empty(items, dtype, room)
+    add_rows = count_rows if ones else multiply_rows
 
     def rows(start: int, stop: int) -> None:
-        add_rows(arrays, transposed, gram, start, stop)
-        mirror_rows(gram, start, stop)
+        number = start // PANEL
+        add_rows(arrays, transposed, gram.panels[number], number * PANEL, start, stop)
 
     over_blocks(rows, items, ROWS)
     require_exact(gram.diagonal())
     return gram
 
 
-def _transposed_places(x: sp.csr_array) -> Csr:
-    """CSR arrays of X' in which each entry is the index of that entry in the data of X."""
-    places = np.arange(x.nnz, dtype=x.indices.dtype)
-    xt = sp.csr_array((places, x.indices, x.indptr), shape=x.shape).tocsc()
-    return unsigned(xt.indptr), unsigned(xt.indices), unsigned(xt.data)
+def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> Matrix:
+    """Gram matrix X'X, items × items, both triangles, in C order."""
+    return gram_triangle(x, dtype, room=True).square()
 
 
-def needed_bytes(items: int, nnz: int = 0, itemsize: int = 4, index: int = 4) -> int:
-    """Peak memory of `gram_matrix` in bytes, without X: the result and the index arrays of X'.
+def _transposed(x: sp.csr_array, ones: bool) -> Csr:
+    """CSR arrays of X', without its entries if these are all 1."""
+    data = np.zeros(x.nnz, np.int8) if ones else x.data
+    xt = sp.csr_array((data, x.indices, x.indptr), shape=x.shape).tocsc()
+    return unsigned(xt.indptr), unsigned(xt.indices), data[:0] if ones else xt.data
+
+
+def needed_bytes(
+    items: int, nnz: int = 0, itemsize: int = 4, index: int = 4, room: bool = False
+) -> int:
+    """Peak memory of `gram_triangle` in bytes, without X: the result and the arrays of X'.
 
     `itemsize` is the number of bytes of a count, `index` that of an index.
     """
-    return itemsize * items**2 + 2 * index * nnz
+    return itemsize * (items**2 if room else entries(items)) + 2 * index * nnz
 
 
 def require_exact(diagonal: npt.NDArray[Any]) -> None:

@@ -1,43 +1,59 @@
-"""Invert a symmetric positive definite matrix in place, from one of its triangles."""
+"""Invert a symmetric positive definite matrix in place, from its lower triangle."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from lindrop.base.arrays import Matrix
 from lindrop.linalg.blas import invert_small, product_into
+from lindrop.linalg.triangle import LEAF, len_before, panels_of, transpose
 
 PIVOTS = 320  # eliminated at once: enough for fast matrix products, small compared with n
-LEAF = 256  # rows and columns of the blocks on which a triangle is processed
 
 
 def invert_lower(a: Matrix) -> None:
-    """Replace the lower triangle of `a` (C order) by that of its inverse; the upper one is kept.
+    """Replace the lower triangle of `a` (C order) by that of its inverse; the upper one is kept."""
+    invert_panels(panels_of(a))
+
+
+def invert_panels(panels: Sequence[Matrix]) -> None:
+    """Replace the lower triangle that the panels hold by that of its inverse.
 
     The algorithm is the symmetric block sweep: for each block of pivots D with column W, W D⁻¹ W'
     is subtracted from the rest, the column becomes W D⁻¹ and the block -D⁻¹. After all blocks, -A⁻¹
     is left. This takes n³ operations, as many as Cholesky factorisation and inversion, but all of
     them are matrix products, so LAPACK is not called at sizes where some of its kernels crashed.
     """
-    n = len(a)
-    column, y = (np.empty((n, min(PIVOTS, n)), a.dtype) for _ in range(2))
-    for start in range(0, n, PIVOTS):
-        stop = min(start + PIVOTS, n)
-        w = column[:, : stop - start]
-        _transpose(a[start:stop, :start], w[:start])
-        w[start:stop] = 0.0
-        w[stop:] = a[stop:, start:stop]
-        pivot = invert_small(a[start:stop, start:stop])
-        scaled = y[:, : stop - start]
-        product_into(scaled, w, pivot)  # D⁻¹ is symmetric
-        subtract_lower(a, scaled, w)
-        _transpose(scaled[:start], a[start:stop, :start])
-        a[stop:, start:stop] = scaled[stop:]
-        _set_lower(a[start:stop, start:stop], -pivot)
-    _negate_lower(a)
+    n = panels[-1].shape[1]
+    column, y = (np.empty((n, min(PIVOTS, n)), panels[0].dtype) for _ in range(2))
+    for number, panel in enumerate(panels):
+        above, end = len_before(panel), panel.shape[1]
+        for start in range(above, end, PIVOTS):
+            stop = min(start + PIVOTS, end)
+            pivots, below = panel[start - above : stop - above], panel[stop - above :]
+            w, scaled = column[:, : stop - start], y[:, : stop - start]
+            transpose(pivots[:, :start], w[:start])
+            w[start:stop] = 0.0
+            w[stop:end] = below[:, start:stop]
+            for later in panels[number + 1 :]:
+                w[len_before(later) : later.shape[1]] = later[:, start:stop]
+            inverse = invert_small(pivots[:, start:stop])
+            product_into(scaled, w, inverse)  # D⁻¹ is symmetric
+            subtract(panels, scaled, w)
+            transpose(scaled[:start], pivots[:, :start])
+            below[:, start:stop] = scaled[stop:end]
+            for later in panels[number + 1 :]:
+                later[:, start:stop] = scaled[len_before(later) : later.shape[1]]
+            _set_lower(pivots[:, start:stop], -inverse)
+    _negate(panels)
 
 
-def subtract_lower(a: Matrix, y: Matrix, w: Matrix) -> None:
-    """Subtract Y W' from the lower triangle of A in place."""
-    _subtract_within(a, y, w, 0, len(a))
+def subtract(panels: Sequence[Matrix], y: Matrix, w: Matrix) -> None:
+    """Subtract the symmetric Y W' from the lower triangle that the panels hold, in place."""
+    for panel in panels:
+        above, end = len_before(panel), panel.shape[1]
+        product_into(panel[:, :above], y[above:end], w[:above], -1.0, 1.0)
+        _subtract_within(panel[:, above:], y[above:end], w[above:end], 0, end - above)
 
 
 def _subtract_within(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> None:
@@ -54,32 +70,15 @@ def _subtract_within(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> 
     _subtract_within(a, y, w, middle, stop)
 
 
-def _transpose(a: Matrix, into: Matrix) -> None:
-    """Write A' to `into`, in blocks that fit into the cache."""
-    for start in range(0, a.shape[0], LEAF):
-        for left in range(0, a.shape[1], LEAF):
-            here, there = slice(start, start + LEAF), slice(left, left + LEAF)
-            into[there, here] = a[here, there].T
-
-
 def _set_lower(block: Matrix, values: Matrix) -> None:
     """Copy the lower triangle of `values` to that of `block`."""
     np.copyto(block, values, where=np.tri(len(block), dtype=bool))
 
 
-def _negate_lower(a: Matrix) -> None:
+def _negate(panels: Sequence[Matrix]) -> None:
     """Change the sign of the lower triangle in place."""
-    for start in range(0, len(a), LEAF):
-        stop = min(start + LEAF, len(a))
-        np.negative(a[start:stop, :start], out=a[start:stop, :start])
-        block = a[start:stop, start:stop]
+    for panel in panels:
+        above = len_before(panel)
+        np.negative(panel[:, :above], out=panel[:, :above])
+        block = panel[:, above:]
         _set_lower(block, -block)
-
-
-def mirror_lower(a: Matrix) -> None:
-    """Copy the lower triangle to the upper one, in place and in blocks."""
-    for start in range(0, len(a), LEAF):
-        stop = min(start + LEAF, len(a))
-        _transpose(a[start:stop, :start], a[:start, start:stop])
-        block = a[start:stop, start:stop]
-        np.copyto(block, block.T, where=~np.tri(len(block), dtype=bool))

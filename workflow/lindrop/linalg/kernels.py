@@ -48,47 +48,44 @@ def unsigned(index: Array) -> Array:
 
 
 @compiled
-def count_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
-    """Add rows start to stop - 1 of the upper triangle of X'X to `gram`, for X with entries 1.
+def count_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -> None:
+    """Write rows start to stop - 1 of the lower triangle of X'X, for an X with entries 1.
 
-    The data of X' (items × users) are the indices of its entries in X: from such an index on, the
-    user's sorted row holds the items j ≥ i. One row of G at a time stays in the cache.
+    `panel` holds rows of X'X from `top` on; what it has above the diagonal becomes 0. Each user's
+    items are sorted, so those up to i are the first. One row of G at a time stays in the cache.
     """
-    end_of_user, items, _ = x
-    first, users, place = xt
+    entry_of, items, _ = x
+    first, users, _ = xt
     one = np.float32(1)  # with an integer 1, Numba would add in float64
     for i in range(start, stop):
-        row = gram[i]
+        row = panel[i - top]
+        row[:] = 0
         for entry in range(first[i], first[i + 1]):
-            for other in range(place[entry], end_of_user[users[entry] + 1]):
+            other = entry_of[users[entry]]
+            while items[other] < i:
                 row[items[other]] += one
+                other += 1
+        row[i] = first[i + 1] - first[i]
 
 
 @compiled
-def multiply_rows(x: Csr, xt: Csr, gram: Array, start: int, stop: int) -> None:
-    """Add rows start to stop - 1 of the upper triangle of X'X to `gram`, for X with any entries.
+def multiply_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -> None:
+    """Write rows start to stop - 1 of the lower triangle of X'X, for an X with any entries.
 
-    The data of X' are the indices of its entries in X. `count_rows` is twice as fast for X of ones.
+    `panel` is that of `count_rows`, which is twice as fast for an X of ones.
     """
-    end_of_user, items, data = x
-    first, users, place = xt
+    entry_of, items, data = x
+    first, users, entries = xt
     for i in range(start, stop):
-        row = gram[i]
+        row = panel[i - top]
+        row[:] = 0
         for entry in range(first[i], first[i + 1]):
-            x_ui = np.float64(data[place[entry]])  # or products for a float64 G would be rounded
-            for other in range(place[entry], end_of_user[users[entry] + 1]):
+            x_ui = np.float64(entries[entry])  # or products for a float64 G would be rounded
+            other = entry_of[users[entry]]
+            while items[other] < i:
                 row[items[other]] += x_ui * data[other]
-
-
-@compiled
-def mirror_rows(gram: Array, start: int, stop: int) -> None:
-    """Copy rows start to stop - 1 of the upper triangle to the lower one.
-
-    The narrower the range, the more of a column's entries are still in the cache when read.
-    """
-    for j in range(start + 1, len(gram)):
-        for i in range(start, min(j, stop)):
-            gram[j, i] = gram[i, j]
+                other += 1
+            row[i] += x_ui * x_ui
 
 
 def sparse_times_dense(x: sp.csr_array, b: Array) -> Array:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from numbers import Integral
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,13 @@ import scipy.sparse as sp
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.errors import UserError
 from lindrop.base.stopwatch import NO_COST, Cost
-from lindrop.linalg.gram import gram_matrix
+from lindrop.linalg.gram import gram_matrix, gram_triangle
 from lindrop.linalg.interactions import interactions
 from lindrop.linalg.kernels import Array, canonical, sparse_times_dense, sparse_times_sparse
-from lindrop.linalg.packed import PackedGram
+from lindrop.linalg.packed import InverseTriangle, PackedGram
 from lindrop.linalg.sparse_ranking import best_of_sparse
 from lindrop.linalg.spectrum import top_eigenpairs
+from lindrop.linalg.triangle import Triangle, sparse_times_triangle
 from lindrop.ranking.evaluation import Model
 from lindrop.ranking.metrics import CRITERION, DEFAULT
 
@@ -51,6 +52,48 @@ class FullRank:
         """B_ij for the items i of a history and the item j."""
         parts: Vector = self.matrix[history, item]
         return parts
+
+
+@dataclass(frozen=True)
+class ScaledSymmetric:
+    """Full-rank model B = A dMat(scale) + dMat(diagonal) with a symmetric A of zero diagonal.
+
+    `triangle` holds the values of A as in `lindrop.linalg.triangle`, about half of what B needs.
+    """
+
+    scale: Vector
+    diagonal: Vector
+    triangle: Vector
+    blocks: ClassVar[int] = 4  # times as many users are scored together, as A is then transposed
+
+    @cached_property
+    def _symmetric(self) -> Triangle:
+        return Triangle(self.triangle, len(self.scale))
+
+    @property
+    def matrix(self) -> Matrix:
+        """B, items × items, as a new array."""
+        matrix = self._symmetric.square()
+        matrix *= self.scale
+        np.fill_diagonal(matrix, self.diagonal)
+        return matrix
+
+    def scores(self, x: sp.csr_array) -> Matrix:
+        """X B, users × items."""
+        scores = sparse_times_triangle(x, self._symmetric)
+        scores *= self.scale
+        if self.diagonal.any():
+            rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+            np.add.at(scores, (rows, x.indices), x.data * self.diagonal[x.indices])
+        return scores
+
+    def contributions(self, history: Array, item: int) -> Vector:
+        """B_ij for the items i of a history and the item j."""
+        parts: Vector = self._symmetric.at(history, np.array(item)) * self.scale[item]
+        return np.where(history == item, self.diagonal[item], parts)
+
+
+FullRankModel = FullRank | ScaledSymmetric
 
 
 @dataclass(frozen=True)
@@ -169,22 +212,29 @@ class Kept:
 
     x: sp.csr_array
     dtype: np.dtype[Any]
-    matrix: Matrix | None = None
 
-    def __call__(self, dtype: npt.DTypeLike) -> Matrix:
+    @cached_property
+    def _counted(self) -> Triangle:
+        # rounded products would stay so in the float64 that a solver may ask for later
+        return gram_triangle(self.x, self.dtype if are_whole(self.x) else np.float64)
+
+    def matrix(self, dtype: npt.DTypeLike) -> Matrix:
         """A new copy of X'X in this precision."""
-        if self.matrix is None:
-            # rounded products would stay so in the float64 that a solver may ask for later
-            self.matrix = gram_matrix(self.x, self.dtype if are_whole(self.x) else np.float64)
-        return self.matrix.astype(dtype)
+        copy = Triangle.empty(self._counted.items, dtype, room=True)
+        copy.values[:] = self._counted.values
+        return copy.square()
+
+    def triangle(self, dtype: npt.DTypeLike) -> Triangle:
+        """A new copy of one triangle of X'X in this precision."""
+        return Triangle(self._counted.values.astype(dtype), self._counted.items)
 
 
 @dataclass(frozen=True)
 class Training:
     """Interactions X of the training users (users × items), and what models derive from them.
 
-    `read_gram(dtype)` returns a new copy of X'X at every call, since solvers overwrite it; `dtype`
-    is the precision that solvers try first.
+    `read_gram(dtype)` returns a new copy of X'X at every call, since solvers overwrite it, and
+    `read_triangle(dtype)` one of its triangles; `dtype` is the precision that solvers try first.
     """
 
     x: sp.csr_array
@@ -196,6 +246,7 @@ class Training:
     checkpoint: Path | None = None  # file from which an interrupted training of them resumes
     metrics: Sequence[str] = DEFAULT  # by which models are judged
     criterion: str = CRITERION  # the one of them by which parameters and epochs are chosen
+    read_triangle: Callable[[npt.DTypeLike], Triangle] | None = None  # None: from `read_gram`
 
     def __post_init__(self) -> None:
         if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
@@ -212,13 +263,16 @@ class Training:
         """Training data from the interactions alone: X'X is computed once and kept in memory.
 
         It is computed when a fit first asks for it: models that need X alone never do. With
-        `keep=False` every fit computes X'X anew, which saves one items × items matrix.
+        `keep=False` every fit computes X'X anew, which saves a triangle of X'X.
         """
         x, dtype = interactions(x, "the training matrix"), np.dtype(dtype)
         if dtype not in (np.float32, np.float64):
             raise UserError(f"models are fitted in float32 or float64, not in {dtype}")
-        read = Kept(x, dtype) if keep else partial(gram_matrix, x)
-        return cls(x, read, seed, dtype=dtype)
+        if not keep:
+            triangle = partial(gram_triangle, x)
+            return cls(x, partial(gram_matrix, x), seed, dtype=dtype, read_triangle=triangle)
+        kept = Kept(x, dtype)
+        return cls(x, kept.matrix, seed, dtype=dtype, read_triangle=kept.triangle)
 
     @cached_property
     def gram_diagonal(self) -> Vector:
@@ -252,6 +306,12 @@ class Training:
     def packed(self, dtype: npt.DTypeLike) -> PackedGram:
         """A new copy of X'X in the given precision, ready to be inverted in place."""
         return PackedGram(self.read_gram(dtype))
+
+    def to_invert(self, dtype: npt.DTypeLike) -> InverseTriangle:
+        """A new copy of one triangle of X'X in the given precision, to be inverted in place."""
+        if self.read_triangle is None:
+            return InverseTriangle(Triangle.of(self.read_gram(dtype)), self.x)
+        return InverseTriangle(self.read_triangle(dtype), self.x)
 
     def top_spectrum(self, k: int) -> tuple[Vector, Matrix]:
         """The k largest eigenvalues of G and their eigenvectors (items × k).

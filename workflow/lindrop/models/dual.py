@@ -10,14 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.linalg.inverse import invert_lower, mirror_lower
+from lindrop.linalg.inverse import invert_lower
 from lindrop.linalg.kernels import sparse_times_dense
+from lindrop.linalg.triangle import PANEL, Triangle, mirror_lower, spans, transpose
 from lindrop.models.base import Training
 from lindrop.models.memory import dual_columns, dual_pays
 
 
 class DualInverse:
-    """C by its diagonal, and the matrix that a full-rank model makes of it."""
+    """C by its diagonal, and the rest of it as a triangle."""
 
     def __init__(self, data: Training, penalty: Vector):
         self.dtype = data.dtype
@@ -40,24 +41,34 @@ class DualInverse:
     def _blocks(self) -> Iterator[tuple[Matrix, Vector]]:
         """D^½ X' K for blocks of items, and their part of the diagonal of D^½ X' K X D^½."""
         columns = dual_columns(len(self))
-        for start in range(0, len(self), columns):
-            part = self.transposed[start : start + columns]
+        for start, stop in (
+            (start, min(start + columns, end))
+            for first, end in spans(len(self))
+            for start in range(first, end, columns)
+        ):
+            part = self.transposed[start:stop]
             product = sparse_times_dense(part, self.k)
             rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
             weights = part.data * product[rows, part.indices]
             yield product, np.bincount(rows, weights, part.shape[0])
 
-    def scaled(self, scale: Vector) -> Matrix:
-        """-C dMat(scale), whose diagonal is left to the caller."""
-        matrix = np.empty((len(self), len(self)), self.dtype)
+    def take_inverse(self) -> Triangle:
+        """C but for its diagonal."""
+        made = Triangle.empty(len(self), self.dtype)
         left = sp.csr_array((self.transposed * self.root[:, None]).astype(self.dtype))
         start = 0
         for product, share in self._blocks():
-            here = slice(start, start + len(share))
-            right = product.T * (self.root[here] * scale[here])
-            matrix[:, here] = sparse_times_dense(left, np.ascontiguousarray(right, self.dtype))
-            start += len(share)
-        return matrix
+            stop = start + len(share)
+            number = start // PANEL
+            panel, top = made.panels[number], number * PANEL
+            right = product.T * -self.root[start:stop]
+            columns = sparse_times_dense(
+                left[: panel.shape[1]], np.ascontiguousarray(right, self.dtype)
+            )
+            transpose(columns, panel[start - top : stop - top])
+            start = stop
+        made.mirror_blocks()  # rounding made them differ
+        return made
 
 
 def dual(data: Training, penalty: Vector) -> DualInverse | None:

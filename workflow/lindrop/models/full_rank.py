@@ -3,10 +3,11 @@
 import numpy as np
 
 from lindrop.base.arrays import Matrix, Vector
-from lindrop.linalg.packed import PackedGram
-from lindrop.models.base import Fit, FullRank, Training, dropout_penalty
+from lindrop.linalg.packed import InverseTriangle
+from lindrop.linalg.triangle import set_diagonal
+from lindrop.models.base import Fit, ScaledSymmetric, Training, dropout_penalty
 from lindrop.models.dual import DualInverse, dual
-from lindrop.models.precision import inverted
+from lindrop.models.precision import inverse_alone
 
 
 def fit_dlae(data: Training, p: float, ridge: float) -> Fit:
@@ -50,17 +51,14 @@ def emphasised_matrix(gram: Matrix, p: float, ridge: float, a: float, b: float) 
     return matrix
 
 
-def _inverse(data: Training, penalty: Vector) -> PackedGram | DualInverse:
+def _inverse(data: Training, penalty: Vector) -> InverseTriangle | DualInverse:
     """C = (X'X + dMat(penalty))⁻¹, from users × users where that is cheaper."""
-    return dual(data, penalty) or inverted(data, penalty)
+    return dual(data, penalty) or inverse_alone(data, penalty)
 
 
-def _model(inverse: PackedGram | DualInverse, scale: Vector, diagonal: Vector) -> Fit:
+def _model(inverse: InverseTriangle | DualInverse, scale: Vector, diagonal: Vector) -> Fit:
     """Fit with B = -C dMat(scale) off the diagonal and `diagonal` on it; C is overwritten."""
-    if isinstance(inverse, DualInverse):
-        matrix = inverse.scaled(scale)
-    else:
-        matrix = inverse.take_inverse()
-        matrix *= -scale.astype(matrix.dtype)
-    np.fill_diagonal(matrix, diagonal)
-    return Fit(FullRank(matrix))
+    triangle = inverse.take_inverse()
+    set_diagonal(triangle.panels, np.zeros(triangle.items))
+    scale, diagonal = (vector.astype(triangle.dtype) for vector in (-scale, diagonal))
+    return Fit(ScaledSymmetric(scale, diagonal, triangle.values))

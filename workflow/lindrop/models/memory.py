@@ -21,6 +21,8 @@ MARGIN = 1.05  # for what the allocator keeps of freed arrays
 RETURNED = 32 << 20  # bytes from which on glibc returns a freed array to the system
 BLOCK_BYTES = 128 << 20  # twice the largest block of scores (lindrop.ranking.evaluation)
 DEPTH = 100  # ranks that the metrics look at
+BLOCKS = 4  # of these that are scored together if B is a triangle (lindrop.models.base)
+PANEL = 960  # rows of a triangle that are kept together (lindrop.linalg.triangle)
 PIVOTS = 320  # columns of each of the two buffers of an inversion (lindrop.linalg.inverse)
 DENSE = 2000  # items up to which a spectrum is that of the whole matrix (lindrop.linalg.spectrum)
 KRYLOV = 128  # vectors that a Krylov step adds
@@ -84,20 +86,20 @@ def reading_bytes(size: Size) -> float:
 
 
 def gram_bytes(size: Size) -> float:
-    """Peak bytes of counting X'X: the matrix, and the index arrays of X'."""
-    return FLOAT * (size.items**2 + 2 * size.entries)
+    """Peak bytes of counting X'X: a triangle, and the index arrays of X'."""
+    return triangle_bytes(size.items) + FLOAT * 2 * size.entries
 
 
-def evaluation_bytes(size: Size, rank: int = 0, itemsize: int = FLOAT) -> float:
-    """Peak bytes of evaluating a model: a block of scores, and what is made of it."""
-    users = min(size.tested, max(1, BLOCK_BYTES // (8 * max(size.items, 1))))
+def evaluation_bytes(size: Size, rank: int = 0, itemsize: int = FLOAT, blocks: int = 1) -> float:
+    """Peak bytes of evaluating a model: `blocks` blocks of scores, and what is made of them."""
+    users = min(size.tested, blocks * max(1, BLOCK_BYTES // (8 * max(size.items, 1))))
     per_user = itemsize * size.items + 2 * FLOAT * rank + 24 * size.per_user + 24 * DEPTH
     return users * per_user + 48.0 * size.tested
 
 
 def inverse_bytes(items: int) -> float:
-    """Peak bytes of an inversion beside the matrix: two buffers, and the vectors of the error."""
-    return FLOAT * items * (2 * min(PIVOTS, items) + 60.0)
+    """Peak bytes of an inversion beside the matrix: buffers, blocks, the vectors of the error."""
+    return FLOAT * (items * (2 * min(PIVOTS, items) + 60.0) + 1.5 * min(PANEL, items) ** 2)
 
 
 def spectrum_bytes(items: int, rank: int) -> float:
@@ -115,6 +117,11 @@ def matrix_bytes(items: int, matrices: int = 1) -> float:
     return FLOAT * matrices * float(items) ** 2
 
 
+def triangle_bytes(items: int) -> float:
+    """Bytes of one triangle of an items × items matrix, in panels (lindrop.linalg.triangle)."""
+    return FLOAT * float(items) * (items + min(PANEL, items)) / 2
+
+
 def columns_bytes(items: int, columns: float) -> float:
     """Bytes of columns with an entry per item."""
     return FLOAT * items * columns
@@ -130,12 +137,11 @@ def kept_bytes(items: int, rank: int, evaluation: float) -> float:
 
 
 def full_rank(size: Size, ranks: Sequence[int], options: Options) -> float:
-    """Peak bytes of a full-rank model: X'X, which becomes B, and the buffers of the inversion."""
-    if dual_pays(size.users, size.items, size.entries):
-        beside = max(dual_bytes(size), evaluation_bytes(size))
-    else:
-        beside = max(inverse_bytes(size.items), evaluation_bytes(size))
-    return matrix_bytes(size.items) + beside
+    """Peak bytes of a full-rank model: a triangle of X'X, and the buffers of the inversion."""
+    dual = dual_pays(size.users, size.items, size.entries)
+    fitting = dual_bytes(size) if dual else inverse_bytes(size.items)
+    evaluation = evaluation_bytes(size, blocks=BLOCKS)
+    return triangle_bytes(size.items) + max(fitting, evaluation)
 
 
 def dual_pays(users: int, items: int, entries: int) -> bool:

@@ -236,6 +236,8 @@ def refit(
         ranks = [int(r) for r in chosen["rank"][(chosen[searched] == values).all(axis=1)]]
         watch = Stopwatch()
         timed = replace(data, read_gram=watch.paused(data.read_gram))
+        if data.read_triangle is not None:
+            timed = replace(timed, read_triangle=watch.paused(data.read_triangle))
         for rank, fit in entry.fits(timed, ranks, **parameters(point, options)):
             if _is_zero(fit):
                 raise UserError(f"{name} at {point}: the model is zero (its penalty is too large)")

@@ -22,6 +22,7 @@ from lindrop.models.memory import (
     interactions_bytes,
     matrix_bytes,
     spectrum_bytes,
+    triangle_bytes,
 )
 from lindrop.planning import cost, work
 from lindrop.planning.experiments import Experiment, of_papers
@@ -242,7 +243,9 @@ def data_jobs(name: str, size: DataSize, config: Mapping[str, Any]) -> list[Job]
         *found,
         stage(*read, rows, entries),
         stage("split", "split", rows, entries),
-        stage("gram", "gram", data + MARGIN * gram_bytes(of_fit), matrix, twice),
+        stage(
+            "gram", "gram", data + MARGIN * gram_bytes(of_fit), triangle_bytes(size.items), twice
+        ),
         stage(
             *("spectrum", "spectrum"),
             data + MARGIN * (matrix + spectrum_bytes(size.items, ranks[-1])),
@@ -264,7 +267,7 @@ def jobs_of_model(name: str, size: DataSize, config: Mapping[str, Any], model: s
     rank, tuning = config["rank"], config["tuning"]
     ranks = ranks_of(model, size, config["ranks"], rank)
     start, heavy = cost.job_seconds()["start"], size.items > SMALL_ITEMS
-    start += needs_gram(model, size) * matrix_bytes(size.items) / READ
+    start += needs_gram(model, size) * triangle_bytes(size.items) / READ
     of_fit = size.of_fit(max(ranks) if entry.low_rank else 0)
     memory = entry.needed_bytes(of_fit, ranks, **options) + MARGIN * interactions_bytes(of_fit)
     found = []

@@ -9,7 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.models.memory import DENSE, FILLED, KRYLOV, SPARSE, dual_pays, sampled_batch
+from lindrop.models.memory import (
+    DENSE,
+    FILLED,
+    KRYLOV,
+    SPARSE,
+    dual_pays,
+    sampled_batch,
+    triangle_bytes,
+)
 from lindrop.planning.sizes import DataSize
 
 Options = Mapping[str, Any]
@@ -177,10 +185,10 @@ def longer(size: DataSize, rank: int, row: int, starts: int, times: int) -> floa
 
 
 def model_bytes(model: str, size: DataSize, rank: int, options: Options) -> float:
-    """Bytes of a model's file: a matrix, two factors, or as many weights as are not zero."""
+    """Bytes of a model's file: a triangle, two factors, or as many weights as are not zero."""
     entry, items = CATALOGUE[model], float(size.items)
     if entry.full_rank:
-        return 4 * items**2
+        return triangle_bytes(size.items)
     if entry.low_rank:
         return 8 * items * rank
     weights = {"slim": FILLED * items**2, "popularity": items}

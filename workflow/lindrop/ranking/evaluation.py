@@ -379,6 +379,7 @@ def _rankings(
     n_users, n_items = history.shape
     lists = isinstance(model, Lister)
     step = max(1, BLOCK_BYTES // (8 * max(min(2 * k, n_items) if lists else n_items, 1)))
+    step *= getattr(model, "blocks", 1)
     for start in range(0, n_users, step):
         users = slice(start, min(start + step, n_users))
         seen = history[users]

@@ -1,7 +1,7 @@
 """Read and write gram.h5: X'X of the training users, or of a shard of them.
 
-gram         float32[items, items]   both triangles, contiguous
-diagonal     float32[items]          copy of the diagonal, to check the matrix
+triangle     float32[entries]   the values of a triangle (lindrop.linalg.triangle), contiguous
+diagonal     float32[items]     copy of the diagonal, to check the matrix
 attributes   dataset, split_sha256   the split that X belongs to
              first_user, last_user   the rows of X counted, from the first to the last inclusive
              users, items, nnz       numbers of rows, columns and entries of X in these rows
@@ -22,10 +22,11 @@ from lindrop.base.arrays import Matrix
 from lindrop.base.errors import UserError
 from lindrop.base.memory import require_memory
 from lindrop.linalg.gram import needed_bytes, require_exact
+from lindrop.linalg.triangle import Triangle
 from lindrop.store.hdf5 import StoredFile, create_file, open_file
 
-KIND = "gram/1"
-BLOCK_BYTES = 64 << 20  # moved at once: HDF5 may need as much again to convert the type
+KIND = "gram/2"
+BLOCK = 1 << 24  # values written at once: HDF5 may need as much again to convert the type
 
 
 @dataclass(frozen=True)
@@ -41,30 +42,31 @@ class Provenance:
 
 @dataclass(frozen=True)
 class GramCache:
-    """A Gram matrix X'X (items × items), its diagonal and its provenance."""
+    """A Gram matrix X'X, as a triangle, and its provenance."""
 
-    matrix: Matrix
-    diagonal: npt.NDArray[np.float32]
+    triangle: Triangle
     provenance: Provenance
 
+    @property
+    def matrix(self) -> Matrix:
+        """X'X, items × items, in new memory or in that of a triangle with room for it."""
+        return self.triangle.square()
 
-def write_gram(path: str | Path, gram: Matrix, provenance: Provenance) -> None:
+
+def write_gram(path: str | Path, gram: Triangle, provenance: Provenance) -> None:
     """Write a Gram matrix without a copy; UserError if float32 cannot hold its counts exactly."""
-    items = len(gram)
-    if gram.shape != (items, items):
-        raise ValueError(f"a Gram matrix is square, this is {gram.shape}")
     gram_diagonal = gram.diagonal().astype(np.float32)
     require_exact(gram_diagonal)
     source = {"dataset": provenance.dataset, "split_sha256": provenance.split_sha256}
-    with create_file(path, KIND, source, [gram, gram_diagonal]) as file:
-        matrix = file.create_dataset("gram", gram.shape, np.float32)
-        for rows in _row_blocks(items):
-            matrix[rows] = gram[rows]
+    with create_file(path, KIND, source, [gram.values, gram_diagonal]) as file:
+        values = file.create_dataset("triangle", gram.values.shape, np.float32)
+        for start in range(0, len(gram.values), BLOCK):
+            values[start : start + BLOCK] = gram.values[start : start + BLOCK]
         file.create_dataset("diagonal", data=gram_diagonal)
         for name, value in asdict(provenance).items():
             file.attrs[name] = value
         file.attrs["users"] = provenance.last_user - provenance.first_user + 1
-        file.attrs["items"] = items
+        file.attrs["items"] = gram.items
 
 
 def read_gram(
@@ -72,8 +74,11 @@ def read_gram(
     expected_split_sha256: str | None = None,
     dtype: npt.DTypeLike = np.float32,
     expected_items: int | None = None,
+    room: bool = False,
 ) -> GramCache:
     """Read a Gram matrix as `dtype` without a copy; UserError if the file is damaged.
+
+    With `room`, the square matrix will need no more memory.
 
     UserError, too, if it belongs to another split than `expected_split_sha256` or has another
     number of items than expected (None: any).
@@ -82,15 +87,15 @@ def read_gram(
         items = int(file.attrs["items"])
         file.require(expected_items in (None, items), f"it has {items} items, not {expected_items}")
         diagonal = file.finite("diagonal", (items,))
-        matrix_bytes = needed_bytes(items, itemsize=np.dtype(dtype).itemsize)
-        require_memory(matrix_bytes, f"reading {path} ({items:,} items)")
-        matrix = np.empty((items, items), dtype)
-        file.read_into("gram", matrix)
+        needed = needed_bytes(items, itemsize=np.dtype(dtype).itemsize, room=room)
+        require_memory(needed, f"reading {path} ({items:,} items)")
+        triangle = Triangle.empty(items, dtype, room)
+        file.read_into("triangle", triangle.values)
         file.require(
-            np.array_equal(matrix.diagonal(), diagonal),
+            np.array_equal(triangle.diagonal(), diagonal),
             "the diagonal of the matrix is not the one that was stored beside it",
         )
-    return GramCache(matrix, diagonal, provenance)
+    return GramCache(triangle, provenance)
 
 
 @contextmanager
@@ -109,18 +114,18 @@ def _opened(
         yield file, provenance
 
 
-def add_shards(paths: Sequence[str], split_sha256: str, users: int) -> tuple[Matrix, Provenance]:
+def add_shards(paths: Sequence[str], split_sha256: str, users: int) -> tuple[Triangle, Provenance]:
     """Sum of all shards and its provenance; UserError if the shards do not cover all `users`.
 
     The sum is exact for any number of shards. A shard is added block by block, so that only one
     whole matrix is in memory.
     """
     first = read_gram(paths[0], split_sha256)
-    total, whole = first.matrix, first.provenance
+    total, whole = first.triangle, first.provenance
     for path in paths[1:]:
         with _opened(path, split_sha256) as (file, provenance):
             _refuse_gap(path, provenance.first_user, whole.last_user + 1)
-            file.read_into("gram", total, add=True)
+            file.read_into("triangle", total.values, add=True)
         nnz = whole.nnz + provenance.nnz
         whole = replace(whole, last_user=provenance.last_user, nnz=nnz)
     _refuse_gap(paths[0], whole.first_user, 0)
@@ -140,9 +145,3 @@ def _refuse_gap(path: str, found: int, expected: int) -> None:
 def _plain(value: Any) -> Any:
     """The value as a Python number if it is a NumPy scalar."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _row_blocks(items: int) -> Iterator[slice]:
-    """Slices of rows whose float32 values take at most BLOCK_BYTES."""
-    step = max(1, BLOCK_BYTES // (4 * max(items, 1)))
-    return (slice(start, min(start + step, items)) for start in range(0, items, step))

@@ -48,7 +48,7 @@ Shape = tuple[int | None, ...]
 
 
 def maker_of(kind: str) -> str:
-    """What makes a file of a kind such as `gram/1`, for messages."""
+    """What makes a file of a kind such as `gram/2`, for messages."""
     return MAKERS[kind.partition("/")[0]]
 
 

@@ -1,7 +1,9 @@
 """Read and write model.h5: a fitted model that can be used without its training data.
 
 items                    str      raw item ids, in the order of X's columns (int64: see Ids)
-matrix                   float    B of a full-rank model
+scale, diagonal          float    s and d of a full-rank model B = A dMat(s) + dMat(d)
+triangle                 float    its symmetric A of zero diagonal (see lindrop.linalg.triangle)
+matrix                   float    B of another full-rank model, or of an earlier version
 encoder, decoder         float    U and V of a low-rank model, items × rank
 indptr, indices, data             B of a sparse item-item model, in CSR form
 item_factors, alpha, ridge        Y, α and λ of WMF
@@ -33,7 +35,8 @@ from lindrop.base.arrays import Vector
 from lindrop.base.errors import UserError
 from lindrop.data.interactions import Ids, Places, are_numbers, listed
 from lindrop.linalg.kernels import Array
-from lindrop.models.base import Fit, FullRank, LowRank, Popularity, SparseItems
+from lindrop.linalg.triangle import entries
+from lindrop.models.base import Fit, FullRank, LowRank, Popularity, ScaledSymmetric, SparseItems
 from lindrop.ranking.evaluation import Model, places, top_items
 from lindrop.store.checks import ascending_in_rows, divides, within
 from lindrop.store.hdf5 import StoredFile, create_file, open_file, write_ids
@@ -43,6 +46,7 @@ ONCE = "drop"  # of the values of `protocol.repeats` the one by which a repeated
 # Datasets of the file by the name of the model's class. A class that belongs to one model alone is
 # imported when it is read: an import here would put its code into the hash of every model's jobs.
 PARTS: Mapping[str, tuple[str, ...]] = {
+    "ScaledSymmetric": ("scale", "diagonal", "triangle"),
     "FullRank": ("matrix",),
     "LowRank": ("encoder", "decoder"),
     "SparseItems": ("indptr", "indices", "data"),
@@ -232,7 +236,13 @@ def _read_perceptron(file: StoredFile, items: int) -> Model:
     return perceptron
 
 
+def _read_symmetric(file: StoredFile, items: int) -> ScaledSymmetric:
+    scale, diagonal = (file.finite(name, (items,)) for name in ("scale", "diagonal"))
+    return ScaledSymmetric(scale, diagonal, file.finite("triangle", (entries(items),)))
+
+
 READERS: Mapping[str, Callable[[StoredFile, int], Model]] = {
+    "ScaledSymmetric": _read_symmetric,
     "FullRank": lambda file, items: FullRank(file.finite("matrix", (items, items))),
     "LowRank": _read_low_rank,
     "SparseItems": read_sparse,

@@ -32,7 +32,8 @@ def read_training(
         return replace(Training.of(x, seed, keep=False), metrics=metrics)
     return Training(
         x=x,
-        read_gram=lambda dtype: read_gram(gram, digest, dtype, x.shape[1]).matrix,
+        read_gram=lambda dtype: read_gram(gram, digest, dtype, x.shape[1], room=True).matrix,
+        read_triangle=lambda dtype: read_gram(gram, digest, dtype, x.shape[1]).triangle,
         seed=seed,
         spectrum=None if spectrum is None else read_spectrum(spectrum, digest, x.shape[1]),
         metrics=metrics,

@@ -14,7 +14,8 @@ import scipy.linalg as sl
 
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.blas_kernels import LARGEST_FACTORED
-from lindrop.linalg.inverse import invert_lower, mirror_lower
+from lindrop.linalg.inverse import invert_lower
+from lindrop.linalg.triangle import mirror_lower
 from lindrop.models.base import dropout_penalty
 from lindrop.models.edlae.objective import row_products
 

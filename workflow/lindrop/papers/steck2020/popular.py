@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from lindrop.base.arrays import Matrix
 from lindrop.base.errors import UserError
 from lindrop.data.split import WeakProtocol
-from lindrop.models.base import Fit, FullRank, LowRank, Training
+from lindrop.models.base import Fit, FullRankModel, LowRank, Training
 from lindrop.models.closed_form import fit_dropout_l2, fit_product_l2
 from lindrop.models.edlae.as_published import notebook_start, printed_alternation
 from lindrop.models.edlae.fit import fit_edlae, fit_zero_diagonal
@@ -112,7 +112,7 @@ class Popular:
         """Row 2 of Table 1."""
         return _low(fit_product_l2(self.training, self.rank, ridge)).balanced()
 
-    def score(self, model: FullRank | LowRank) -> tuple[float, float]:
+    def score(self, model: FullRankModel | LowRank) -> tuple[float, float]:
         """The criterion of the validation users and its standard error."""
         found = summary(evaluate(model, *self.validation).per_user)
         mean, error = found.loc[CRITERION, ["mean", "stderr"]].to_numpy(float)
@@ -238,6 +238,6 @@ def _low(fit: Fit) -> LowRank:
     return fit.model
 
 
-def _full(fit: Fit) -> FullRank:
-    assert isinstance(fit.model, FullRank)
+def _full(fit: Fit) -> FullRankModel:
+    assert isinstance(fit.model, FullRankModel)
     return fit.model

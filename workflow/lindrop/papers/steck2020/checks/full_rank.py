@@ -4,7 +4,7 @@ import numpy as np
 
 from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import Check, at_least, at_most, equal, relative_distance
-from lindrop.models.base import FullRank
+from lindrop.models.base import FullRankModel
 from lindrop.models.closed_form import fit_dropout_l2
 from lindrop.models.full_rank import fit_dlae, fit_edlae
 from lindrop.papers.steck2020.problems import (
@@ -48,14 +48,14 @@ def checks(seed: int) -> list[Check]:
 def dlae(x: Matrix, p: float) -> Matrix:
     """Full-rank DLAE (Eq. 5), computed by the library."""
     model = fit_dlae(training(x), p, 0.0).model
-    assert isinstance(model, FullRank)
+    assert isinstance(model, FullRankModel)
     return model.matrix
 
 
 def edlae(x: Matrix, p: float) -> Matrix:
     """Full-rank EDLAE (Eq. 8), computed by the library."""
     model = fit_edlae(training(x), p, 0.0).model
-    assert isinstance(model, FullRank)
+    assert isinstance(model, FullRankModel)
     return model.matrix
 
 

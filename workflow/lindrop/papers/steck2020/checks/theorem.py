@@ -6,7 +6,7 @@ import numpy as np
 
 from lindrop.base.arrays import Matrix
 from lindrop.claims.checks import EXTENSION, Check, at_most, equal, relative_distance
-from lindrop.models.base import FullRank
+from lindrop.models.base import FullRankModel
 from lindrop.models.full_rank import emphasised_matrix, fit_emphasised
 from lindrop.papers.steck2020.problems import (
     EXACT,
@@ -95,7 +95,7 @@ def _theorem(x: Matrix, matrix: Matrix) -> list[Check]:
         best = emphasised_matrix(x.T @ x, p, 0.0, a, b)
         minimisers.append(relative_distance(masked.minimiser(a, b), best))
         model = fit_emphasised(training(x), p, 0.0, a, b).model
-        assert isinstance(model, FullRank)
+        assert isinstance(model, FullRankModel)
         models.append(relative_distance(masked.minimiser(a, b), model.matrix))
     what = "every mask enumerated: relative distance of"
     return [

@@ -35,7 +35,7 @@ def data(gram: str) -> pd.DataFrame:
 
     Only the most popular items of the dataset are used.
     """
-    return Comparison(read_gram(gram).matrix).curves()
+    return Comparison(read_gram(gram, room=True).matrix).curves()
 
 
 class Comparison:

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from lindrop.base.arrays import Matrix
 from lindrop.base.errors import Unsolvable
 from lindrop.claims.checks import Check, at_least, at_most
-from lindrop.models.base import FullRank, LowRank
+from lindrop.models.base import FullRankModel, LowRank
 from lindrop.models.edlae.as_published import START_SCALE, quick_alternation
 from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.steck2020.datasets import FIGURE_SET, OTHER_SETS, Dataset
@@ -134,7 +134,7 @@ def similarities_of(
 
 
 def _read_matrix(gram: str, split_sha256: str) -> Matrix:
-    return read_gram(gram, split_sha256).matrix
+    return read_gram(gram, split_sha256, room=True).matrix
 
 
 def similarities(
@@ -145,7 +145,7 @@ def similarities(
     zero_diagonal: bool,
 ) -> pd.DataFrame:
     """Median cosines of every item in both gauges; `full` is the full-rank EDLAE."""
-    assert isinstance(full.fit.model, FullRank)
+    assert isinstance(full.fit.model, FullRankModel)
     sets = similar_items(full.fit.model.matrix)
     frames = [
         pd.DataFrame(
