@@ -364,10 +364,10 @@ def fit(name: str, data: "Training", rank: int | None = None, **parameters: Any)
             raise UserError(f"{name}: ridge and lambda are the same parameter; give one of them")
         parameters = {"ridge" if key == "lambda" else key: parameters[key] for key in parameters}
     entry = CATALOGUE[name]
-    is_number = isinstance(rank, Integral) and not isinstance(rank, bool)
-    if entry.low_rank and not (is_number and 0 < rank < data.items):
+    number = int(rank) if isinstance(rank, Integral) and not isinstance(rank, bool) else 0
+    if entry.low_rank and not 0 < number < data.items:
         raise UserError(f"{name} needs a rank from 1 to {data.items - 1}, not {rank}")
-    ranks = [rank if entry.low_rank and rank else data.items]
+    ranks = [number if entry.low_rank else data.items]
     entry.require_parameters(parameters)
     entry.require_memory(Size.of(data), ranks, **parameters)
     ((_, result),) = entry.fits(data, ranks, **parameters)

@@ -173,7 +173,9 @@ class _Search:
         Both sides of an axis are given only where the worse one is much lower than the best.
         """
         best = self._best(rank)
-        for place, axis in enumerate(self.axes if best is not None else []):
+        if best is None:
+            return
+        for place, axis in enumerate(self.axes):
             found = self._line(rank, best, place)
             values = sorted(found)
             here = values.index(best[place])
@@ -183,8 +185,10 @@ class _Search:
                 continue
             for value in sorted(beside, key=lambda value: -found[value]):
                 middle = between(best[place], value, self.trials.entry.options.get(axis))
+                if middle is None:
+                    continue
                 key = (*best[:place], middle, *best[place + 1 :])
-                if middle is not None and (rank, key) not in self.rows:
+                if (rank, key) not in self.rows:
                     yield key
 
     def _line(self, rank: int, key: Key, place: int) -> dict[float, float]:

@@ -305,8 +305,8 @@ def as_published_jobs(name: str, size: DataSize, config: Mapping[str, Any]) -> l
     splits = asked["splits"]
     jobs = ("split", splits, splits * split, split), ("row", len(rows), sum(rows), max(rows))
     return [
-        Job(name, PAPERS, f"steck2020_attribution_{rule}", *counts, heavy, memory)
-        for rule, *counts in jobs
+        Job(name, PAPERS, f"steck2020_attribution_{rule}", number, seconds, chain, heavy, memory)
+        for rule, number, seconds, chain in jobs
     ]
 
 

@@ -107,6 +107,7 @@ def quick_alternation(
     `penalty` is the diagonal of Λ̃. Only diag(UV') = 0 needs entries of an inverse, and one more
     items × items matrix, which it factorises in every iteration.
     """
+    solved: Callable[[Matrix], Matrix]
     if zero_diagonal:
         inverse = ridge_inverse(gram, penalty)
         solved = inverse.__matmul__

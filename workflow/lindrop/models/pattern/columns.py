@@ -65,7 +65,7 @@ def solve_columns(
     neighbours: Array,
     lengths: Array,
     weights: Array,
-) -> int:
+) -> np.int64:
     """Write the weights of the columns of the items at `places` to these rows of `weights`.
 
     A column has the first `lengths` of its row of `neighbours`. `xt` holds X', with empty data if
@@ -78,7 +78,7 @@ def solve_columns(
     a = workspace(k)
     bits = np.zeros((0, a.shape[1]), np.uint64)
     part = np.zeros((CHUNK + 1, a.shape[1]), np.uint64)
-    solution, singular = np.empty(k), -1
+    solution, singular = np.empty(k), np.int64(-1)
     common = _common_rows(xt, place_of, memory, places, rows, neighbours, lengths)
     for j, own in zip(places, rows):  # noqa: B905  Numba knows no other
         size = lengths[own]
@@ -143,7 +143,8 @@ def _common_rows(
     first, users, entries = xt
     row_of = memory.row_of
     items = np.empty(neighbours.shape[1] * len(rows) + len(rows), np.uint32)
-    n, alone, together = 0, 0, 0
+    n = 0
+    alone = together = np.int64(0)
     if len(entries) == 0:
         for column in range(len(rows)):
             own = rows[column]
