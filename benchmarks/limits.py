@@ -33,11 +33,12 @@ from lindrop.data.split import Protocol, split
 from lindrop.data.synthetic.generator import synthetic_interactions
 from lindrop.data.synthetic.recipe import PRESETS, recipe_of
 from lindrop.linalg import spectrum
-from lindrop.linalg.gram import gram_matrix
+from lindrop.linalg.gram import gram_matrix, gram_triangle
 from lindrop.linalg.inverse import invert_lower
-from lindrop.linalg.packed import PackedGram
+from lindrop.linalg.packed import InverseTriangle, PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
-from lindrop.models.base import FullRank, LowRank, dropout_penalty
+from lindrop.linalg.triangle import Triangle
+from lindrop.models.base import LowRank, ScaledSymmetric, dropout_penalty
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.fit import automatic_omega
 from lindrop.models.edlae.objective import Problem
@@ -179,16 +180,17 @@ def gram(data: Data) -> Step:
     """X'X: an increment for every pair of items of a user, each item with itself included."""
     lengths = np.diff(data.x.indptr).astype(float)
     pairs = float(np.sum(lengths * (lengths + 1) / 2))
-    gram_matrix(data.x[:100, :50])  # so that compilation is not timed
-    traffic = 2.0 * FLOAT * data.items**2  # zeros, then counts, in both triangles
-    return Step(lambda: gram_matrix(data.x), {"increments": pairs, "memory": traffic})
+    gram_triangle(data.x[:100, :50])  # so that compilation is not timed
+    traffic = FLOAT * float(data.items) ** 2  # zeros, then counts, in one triangle
+    return Step(lambda: gram_triangle(data.x), {"increments": pairs, "memory": traffic})
 
 
 def read(data: Data) -> Step:
     """Reading X'X from a file in the system's cache: each byte is read and written once."""
     path = data.folder / "gram.h5"
-    write_gram(path, data.gram, Provenance("", "", 0, data.x.shape[0] - 1, data.x.nnz))
-    return Step(lambda: read_gram(path), {"memory": 2.0 * data.gram.nbytes}, runs=2)
+    gram = Triangle.of(data.gram)
+    write_gram(path, gram, Provenance("", "", 0, data.x.shape[0] - 1, data.x.nnz))
+    return Step(lambda: read_gram(path), {"memory": 2.0 * gram.values.nbytes}, runs=2)
 
 
 def invert(data: Data) -> Step:
@@ -198,11 +200,11 @@ def invert(data: Data) -> Step:
     return Step(lambda: invert_lower(matrix), {"matrix product": float(data.items) ** 3})
 
 
-def packed_invert(data: Data) -> Step:
-    """Inverse by `PackedGram`, which also removes the common part and estimates the error."""
-    packed = PackedGram(data.gram.copy())
+def checked_invert(data: Data) -> Step:
+    """Inverse in a triangle, after the common part was removed, with an estimate of its error."""
+    inverse = InverseTriangle(Triangle.of(data.gram), data.x)
     work = {"matrix product": float(data.items) ** 3}
-    return Step(lambda: packed.invert(data.penalty), work)
+    return Step(lambda: inverse.invert(data.penalty), work)
 
 
 def product(rank: int, data: Data) -> Step:
@@ -266,7 +268,8 @@ def sampled_epoch(data: Data) -> Step:
 
 def evaluate_full(data: Data) -> Step:
     """Evaluation at full rank: X B reads a row of B per entry, the search for K each score."""
-    model = FullRank(data.matrix)
+    ones = np.ones(data.items, np.float32)
+    model = ScaledSymmetric(ones, 0 * ones, Triangle.of(data.matrix).values)
     evaluate(model, data.fold_in[:64], data.held_out[:64])
     rows = float(data.fold_in.nnz) * data.items * FLOAT
     scores = 2.0 * data.fold_in.shape[0] * data.items * FLOAT
@@ -315,7 +318,7 @@ STEPS: dict[str, Callable[[Data], Step]] = {
     "X'X": gram,
     "read X'X": read,
     "invert": invert,
-    "invert, checked": packed_invert,
+    "invert, checked": checked_invert,
     f"G Y, rank {RANK}": partial(product, RANK),
     f"G Y, rank {SMALL_RANK}": partial(product, SMALL_RANK),
     "block Lanczos": block_lanczos,

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lindrop.linalg.triangle import Triangle
 from lindrop.store import seal
 from lindrop.store.gram import Provenance, read_gram, write_gram
 
@@ -99,7 +100,7 @@ def main(folder: str | None = None, items: str = "16384") -> None:
         values = np.random.default_rng(1).integers(0, 1000, (int(items), int(items)), np.int32)
         matrix = values.astype(np.float32)
         del values
-        write_gram(path, matrix, Provenance("benchmark", "0" * 64, 0, 0, 0))
+        write_gram(path, Triangle.of(matrix), Provenance("benchmark", "0" * 64, 0, 0, 0))
         del matrix
         table = measured(path)
     table.to_csv(OUTPUT, index=False, lineterminator="\n")

@@ -11,9 +11,18 @@ from lindrop.base.arrays import Matrix
 from lindrop.base.errors import UserError
 from lindrop.base.memory import require_memory
 from lindrop.base.parallel import over_blocks
-from lindrop.linalg.kernels import Csr, canonical, count_rows, csr, multiply_rows, unsigned
+from lindrop.linalg.kernels import (
+    Csr,
+    canonical,
+    count_rows,
+    csr,
+    multiply_rows,
+    transpose_rows,
+    unsigned,
+)
 from lindrop.linalg.triangle import PANEL, Triangle, entries
 
+COUNTED = 1 << 22  # entries of X counted at once
 ROWS = 64  # per task: few enough to balance the threads; they divide a panel
 EXACT = 2**24  # float32 holds every integer below this limit
 
@@ -52,9 +61,13 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> Matrix:
 
 def _transposed(x: sp.csr_array, ones: bool) -> Csr:
     """CSR arrays of X', without its entries if these are all 1."""
-    data = np.zeros(x.nnz, np.int8) if ones else x.data
-    xt = sp.csr_array((data, x.indices, x.indptr), shape=x.shape).tocsc()
-    return unsigned(xt.indptr), unsigned(xt.indices), data[:0] if ones else xt.data
+    first = np.zeros(x.shape[1] + 1, np.int64)
+    for start in range(0, x.nnz, COUNTED):  # NumPy would copy all indices as 64-bit integers
+        first[1:] += np.bincount(x.indices[start : start + COUNTED], minlength=x.shape[1])
+    np.cumsum(first, out=first)
+    users, entries = np.empty(x.nnz, x.indices.dtype), np.empty(0 if ones else x.nnz, x.data.dtype)
+    transpose_rows((x.indptr, *csr(x)[1:]), first[:-1].copy(), users, entries)
+    return first, unsigned(users), entries
 
 
 def needed_bytes(

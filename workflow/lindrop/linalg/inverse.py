@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lindrop.base.arrays import Matrix
-from lindrop.linalg.blas import invert_small, product_into
+from lindrop.linalg.blas import invert_small, product, product_into
 from lindrop.linalg.triangle import LEAF, len_before, panels_of, transpose
 
 PIVOTS = 320  # eliminated at once: enough for fast matrix products, small compared with n
@@ -25,25 +25,30 @@ def invert_panels(panels: Sequence[Matrix]) -> None:
     them are matrix products, so LAPACK is not called at sizes where some of its kernels crashed.
     """
     n = panels[-1].shape[1]
-    column, y = (np.empty((n, min(PIVOTS, n)), panels[0].dtype) for _ in range(2))
+    column = np.empty((n, min(PIVOTS, n)), panels[0].dtype)
     for number, panel in enumerate(panels):
         above, end = len_before(panel), panel.shape[1]
         for start in range(above, end, PIVOTS):
             stop = min(start + PIVOTS, end)
             pivots, below = panel[start - above : stop - above], panel[stop - above :]
-            w, scaled = column[:, : stop - start], y[:, : stop - start]
+            w = column[:, : stop - start]
             transpose(pivots[:, :start], w[:start])
             w[start:stop] = 0.0
             w[stop:end] = below[:, start:stop]
             for later in panels[number + 1 :]:
                 w[len_before(later) : later.shape[1]] = later[:, start:stop]
             inverse = invert_small(pivots[:, start:stop])
-            product_into(scaled, w, inverse)  # D⁻¹ is symmetric
-            subtract(panels, scaled, w)
-            transpose(scaled[:start], pivots[:, :start])
-            below[:, start:stop] = scaled[stop:end]
-            for later in panels[number + 1 :]:
-                later[:, start:stop] = scaled[len_before(later) : later.shape[1]]
+            for other in panels:
+                rows = slice(len_before(other), other.shape[1])
+                scaled = product(w[rows], inverse)  # D⁻¹ is symmetric
+                _subtract_panel(other, scaled, w)
+                if other is panel:
+                    transpose(scaled[: start - above], pivots[:, above:start])
+                    below[:, start:stop] = scaled[stop - above :]
+                elif rows.start < above:
+                    transpose(scaled, pivots[:, rows])
+                else:
+                    other[:, start:stop] = scaled
             _set_lower(pivots[:, start:stop], -inverse)
     _negate(panels)
 
@@ -51,9 +56,14 @@ def invert_panels(panels: Sequence[Matrix]) -> None:
 def subtract(panels: Sequence[Matrix], y: Matrix, w: Matrix) -> None:
     """Subtract the symmetric Y W' from the lower triangle that the panels hold, in place."""
     for panel in panels:
-        above, end = len_before(panel), panel.shape[1]
-        product_into(panel[:, :above], y[above:end], w[:above], -1.0, 1.0)
-        _subtract_within(panel[:, above:], y[above:end], w[above:end], 0, end - above)
+        _subtract_panel(panel, y[len_before(panel) : panel.shape[1]], w)
+
+
+def _subtract_panel(panel: Matrix, y: Matrix, w: Matrix) -> None:
+    """Subtract the symmetric Y W' from the lower triangle in a panel, given its rows of Y."""
+    above, end = len_before(panel), panel.shape[1]
+    product_into(panel[:, :above], y, w[:above], -1.0, 1.0)
+    _subtract_within(panel[:, above:], y, w[above:end], 0, end - above)
 
 
 def _subtract_within(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> None:

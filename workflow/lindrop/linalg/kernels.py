@@ -48,6 +48,22 @@ def unsigned(index: Array) -> Array:
 
 
 @compiled
+def transpose_rows(x: Csr, next_of: Array, users: Array, entries: Array) -> None:
+    """Write the users of each item, and their entries unless there is no room, in rows of X'.
+
+    `next_of` are the places of the items' first entries; they end at those of the next items.
+    """
+    indptr, items, data = x
+    for u in range(len(indptr) - 1):
+        for entry in range(indptr[u], indptr[u + 1]):
+            place = next_of[items[entry]]
+            users[place] = u
+            if len(entries):
+                entries[place] = data[entry]
+            next_of[items[entry]] = place + 1
+
+
+@compiled
 def count_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -> None:
     """Write rows start to stop - 1 of the lower triangle of X'X, for an X with entries 1.
 

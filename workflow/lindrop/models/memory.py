@@ -23,7 +23,7 @@ BLOCK_BYTES = 128 << 20  # twice the largest block of scores (lindrop.ranking.ev
 DEPTH = 100  # ranks that the metrics look at
 BLOCKS = 4  # of these that are scored together if B is a triangle (lindrop.models.base)
 PANEL = 960  # rows of a triangle that are kept together (lindrop.linalg.triangle)
-PIVOTS = 320  # columns of each of the two buffers of an inversion (lindrop.linalg.inverse)
+PIVOTS = 320  # columns of the buffer of an inversion (lindrop.linalg.inverse)
 DENSE = 2000  # items up to which a spectrum is that of the whole matrix (lindrop.linalg.spectrum)
 KRYLOV = 128  # vectors that a Krylov step adds
 SPARSE = 16  # multiplications of a dense product in the time of one of a sparse product
@@ -98,8 +98,8 @@ def evaluation_bytes(size: Size, rank: int = 0, itemsize: int = FLOAT, blocks: i
 
 
 def inverse_bytes(items: int) -> float:
-    """Peak bytes of an inversion beside the matrix: buffers, blocks, the vectors of the error."""
-    return FLOAT * (items * (2 * min(PIVOTS, items) + 60.0) + 1.5 * min(PANEL, items) ** 2)
+    """Peak bytes of an inversion beside the matrix: a buffer, blocks, the vectors of the error."""
+    return FLOAT * (items * (min(PIVOTS, items) + 60.0) + 2 * min(PANEL, items) ** 2)
 
 
 def spectrum_bytes(items: int, rank: int) -> float:
@@ -161,7 +161,7 @@ def dual_columns(items: int) -> int:
 def dual_bytes(size: Size) -> float:
     """Peak bytes beside B of the inverse of users × users: K, X thrice, and a block of columns."""
     users, block = float(size.users), dual_columns(size.items)
-    inner = 8 * users * (users + 2 * min(PIVOTS, users))
+    inner = 8 * (users * (users + min(PIVOTS, users)) + 2 * min(PANEL, users) ** 2)
     return inner + 40.0 * size.entries + block * (20 * users + FLOAT * size.items)
 
 
