@@ -15,6 +15,7 @@ import marshal
 import os
 import runpy
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
@@ -77,6 +78,8 @@ def environment(path):
 @cache
 def server():
     """Folder of the commands that ask for forks, and the server, which ends with this process."""
+    from support import processes  # not in forks
+
     folder = Path(tempfile.mkdtemp(prefix="forks-"))
     for name in ("snakemake", "python"):
         (folder / name).write_text(ASK)
@@ -89,6 +92,7 @@ def server():
         stdout=subprocess.PIPE,
     )
     assert started.stdout.readline(), "the server of forks does not start"
+    processes.HELPERS.add(started.pid)
     return folder, started
 
 
@@ -137,6 +141,7 @@ def serve(folder):
             elif key.fileobj is sys.stdin:
                 for fork in forks:
                     os.killpg(fork, signal.SIGKILL)
+                shutil.rmtree(folder)
                 sys.exit()
             elif key.fileobj is listener:
                 connection, _ = listener.accept()

@@ -11,6 +11,7 @@ from pathlib import Path
 LOOK = 10  # seconds from one look at a working process to the next
 LOOKS = 60  # in which whoever works, on however busy a machine, uses a second of a processor
 TICKS = os.sysconf("SC_CLK_TCK")
+HELPERS = set()  # processes that work for others which only wait for them
 
 
 def run(command, **options):
@@ -84,8 +85,8 @@ def descendants(pid):
 
 
 def processor_seconds(pid):
-    """What a process and all below it have used of processors, those that ended included."""
-    return sum(seconds_of(each) for each in [pid, *descendants(pid)])
+    """What a process, `HELPERS` and all below have used of processors, with those that ended."""
+    return sum(seconds_of(each) for top in {pid, *HELPERS} for each in [top, *descendants(top)])
 
 
 def seconds_of(pid):

@@ -4,11 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from support.processes import wait_until
+from support.processes import processor_seconds, wait_until
 from support.project import Project
 
 CODE = """
@@ -70,7 +71,7 @@ def test_a_signal_reaches_the_fork_and_whoever_is_killed_takes_it_along(number, 
     assert process.wait() == code
     fork = Path("/proc", began.read_text())
     while fork.exists():
-        os.sched_yield()
+        time.sleep(0.01)
 
 
 def test_nothing_of_lindrop_is_loaded_and_modules_are_found_as_ever(folder):
@@ -84,8 +85,16 @@ def test_nothing_of_lindrop_is_loaded_and_modules_are_found_as_ever(folder):
         assert fork.replace(", '.snakemake/pip-deployments'", "") == real  # which Snakemake adds
 
 
-def test_the_server_ends_with_whoever_started_it(tmp_path):
-    code = "from support import forks; print(forks.server()[1].pid)"
+def test_work_of_a_fork_is_work_of_whoever_waits_for_it(folder):
+    folder.write("works.py", "import time\nwhile time.process_time() < 0.5: pass")
+    process = subprocess.Popen(["python", "works.py"], env=folder.env, cwd=folder.folder)
+    before = processor_seconds(process.pid)
+    process.wait()
+    assert processor_seconds(process.pid) - before > 0.3
+
+
+def test_the_server_ends_with_whoever_started_it():
+    code = "from support import forks; print(*forks.server()[0].parts, forks.server()[1].pid)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -93,6 +102,7 @@ def test_the_server_ends_with_whoever_started_it(tmp_path):
         text=True,
         check=True,
     )
-    server = Path("/proc", done.stdout.strip())
-    while server.exists():
-        os.sched_yield()
+    *folder, server = done.stdout.split()
+    while Path("/proc", server).exists():
+        time.sleep(0.01)
+    assert not Path(*folder).exists()
