@@ -161,6 +161,7 @@ FAMILIES = {  # how titles begin, their name in the figure, and its marker
     "full_edlae": ("EDLAE, dense", "*"),
 }
 GOWALLA_ITEMS = 40_981
+USER_CAP = 100
 LARGEST = 100  # weights of an item that the published SLIM keeps
 
 
@@ -183,9 +184,17 @@ def published() -> pd.DataFrame:
     )
 
 
+def patterns_on_gowalla() -> pd.DataFrame:
+    """Models on a pattern on Gowalla, as sparse_models.py measured them."""
+    rows = pd.read_csv(ROOT / "benchmarks" / "results" / "sparse_models.csv")
+    rows = rows[(rows["set"] == "gowalla") & (rows["user cap"] == USER_CAP)]
+    return rows.assign(bytes=8 * rows["neighbours"] * GOWALLA_ITEMS)
+
+
 def models() -> pd.DataFrame:
     """All models that the figure shows."""
-    return pd.concat([peers(), published()], ignore_index=True)
+    found = pd.concat([peers(), published(), patterns_on_gowalla()], ignore_index=True)
+    return found.drop_duplicates(["set", "bytes", "model"])
 
 
 def side_by_side(name: str) -> pd.DataFrame:
