@@ -3,7 +3,7 @@
     python benchmarks/scale_page.py
 
 The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py,
-sparse_peers.py and low_rank_and_sparse.py in benchmarks/results, and what published.py found of
+and sparse_peers.py in benchmarks/results, and what published.py found of
 dense models on Gowalla. Every table stands between a line `<!-- table: NAME -->` and
 a line `<!-- end -->`, and is replaced there. The exponent of a series is the slope of a
 least-squares line through the logarithms of the processor seconds.
@@ -218,16 +218,6 @@ def side_by_side(name: str) -> pd.DataFrame:
     return pd.DataFrame(shown_rows).fillna("")
 
 
-def beside_low_rank() -> pd.DataFrame:
-    """What a low-rank part adds to a pattern at equal bytes, by set."""
-    rows = csv("low_rank_and_sparse")
-    cells = rows["more than the pattern alone"] + " ± " + rows["standard error"]
-    rows = rows.assign(cell=cells.where(rows["rank"] != "0", rows[METRIC]))
-    wide = rows.pivot(index=["bytes an item", "rank", "neighbours"], columns="set", values="cell")
-    wide = wide.reset_index().astype({"bytes an item": int, "rank": int})
-    return wide.sort_values(["bytes an item", "rank"], ascending=[False, True])
-
-
 TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "models": lambda: csv("sparse_models"),
     "exponents": exponents,
@@ -236,7 +226,6 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "steps": steps,
     "choice": choice,
     "generated": lambda: side_by_side("generated"),
-    "low rank": beside_low_rank,
 }
 
 
