@@ -2,11 +2,11 @@
 
     python benchmarks/scale_page.py
 
-The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py,
-sparse_peers.py and low_rank_and_sparse.py in benchmarks/results, and what published.py found of
-dense models on Gowalla. Every table stands between a line `<!-- table: NAME -->` and
-a line `<!-- end -->`, and is replaced there. The exponent of a series is the slope of a
-least-squares line through the logarithms of the processor seconds.
+The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py and
+sparse_peers.py in benchmarks/results, and what published.py found of dense models on Gowalla.
+Every table stands between a line `<!-- table: NAME -->` and a line `<!-- end -->`, and is replaced
+there. The exponent of a series is the slope of a least-squares line through the logarithms of the
+processor seconds.
 """
 
 import re
@@ -16,7 +16,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 import folder_at_scale
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pattern_growth
@@ -161,6 +160,7 @@ FAMILIES = {  # how titles begin, their name in the figure, and its marker
     "full_edlae": ("EDLAE, dense", "*"),
 }
 GOWALLA_ITEMS = 40_981
+USER_CAP = 100
 LARGEST = 100  # weights of an item that the published SLIM keeps
 
 
@@ -183,9 +183,17 @@ def published() -> pd.DataFrame:
     )
 
 
+def patterns_on_gowalla() -> pd.DataFrame:
+    """Models on a pattern on Gowalla, as sparse_models.py measured them."""
+    rows = pd.read_csv(ROOT / "benchmarks" / "results" / "sparse_models.csv")
+    rows = rows[(rows["set"] == "gowalla") & (rows["user cap"] == USER_CAP)]
+    return rows.assign(bytes=8 * rows["neighbours"] * GOWALLA_ITEMS)
+
+
 def models() -> pd.DataFrame:
     """All models that the figure shows."""
-    return pd.concat([peers(), published()], ignore_index=True)
+    found = pd.concat([peers(), published(), patterns_on_gowalla()], ignore_index=True)
+    return found.drop_duplicates(["set", "bytes", "model"])
 
 
 def side_by_side(name: str) -> pd.DataFrame:
@@ -209,16 +217,6 @@ def side_by_side(name: str) -> pd.DataFrame:
     return pd.DataFrame(shown_rows).fillna("")
 
 
-def beside_low_rank() -> pd.DataFrame:
-    """What a low-rank part adds to a pattern at equal bytes, by set."""
-    rows = csv("low_rank_and_sparse")
-    cells = rows["more than the pattern alone"] + " ± " + rows["standard error"]
-    rows = rows.assign(cell=cells.where(rows["rank"] != "0", rows[METRIC]))
-    wide = rows.pivot(index=["bytes an item", "rank", "neighbours"], columns="set", values="cell")
-    wide = wide.reset_index().astype({"bytes an item": int, "rank": int})
-    return wide.sort_values(["bytes an item", "rank"], ascending=[False, True])
-
-
 TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "models": lambda: csv("sparse_models"),
     "exponents": exponents,
@@ -227,7 +225,6 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "steps": steps,
     "choice": choice,
     "generated": lambda: side_by_side("generated"),
-    "low rank": beside_low_rank,
 }
 
 
@@ -273,27 +270,24 @@ def draw() -> None:
 
 
 def draw_models() -> None:
-    """Draw accuracy by the bytes of a model and by the time of its fit, a column for each set."""
+    """Draw accuracy by the bytes of a model, in axes for each set."""
     found = models()
     names = [name for name in ("gowalla", "lastfm", "ml-1m", "generated") if name in set(found.set)]
-    figure, grid = plt.subplots(2, len(names), figsize=(10, 5.2), squeeze=False)
-    for (upper, lower), name in zip(grid.T, names, strict=True):
+    figure, grid = panels(len(names), 2.6)
+    for axes, name in zip(grid, names, strict=True):
         own = found[found["set"] == name]
         metric = RECALL if name == "gowalla" else METRIC
         for colour, (begin, (label, marker)) in enumerate(FAMILIES.items()):
             rows = own[own["model"].str.startswith(begin)].dropna(subset=[metric])
             rows = rows.sort_values("bytes")
-            style = {"color": f"C{colour}", "markersize": 5, "linewidth": 1}
-            upper.semilogx(rows["bytes"] / 1e6, rows[metric], marker, label=label, **style)
-            lower.semilogx(rows["processor seconds"], rows[metric], marker, **style)
-        title = "generated, 20,000 items" if name == "generated" else name
-        upper.set(title=title, xlabel="MB of the model")
-        upper.set_ylabel("Recall@20" if name == "gowalla" else "nDCG@100")
-        lower.set(xlabel="processor seconds of the fit", ylabel=upper.get_ylabel())
-    handles, labels = grid[0, -1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(FAMILIES), fontsize=7)
+            if len(rows):
+                style = {"color": f"C{colour}", "markersize": 5, "linewidth": 1, "label": label}
+                axes.semilogx(rows["bytes"] / 1e6, rows[metric], marker, **style)
+        axes.set_title("generated, 20,000 items" if name == "generated" else name)
+        axes.set(xlabel="MB", ylabel="Recall@20" if name == "gowalla" else "nDCG@100")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.legend()
     figure.savefig(MODELS, metadata={"Software": None})
-    plt.close(figure)
 
 
 def main() -> None:

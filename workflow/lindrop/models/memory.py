@@ -28,6 +28,7 @@ DENSE = 2000  # items up to which a spectrum is that of the whole matrix (lindro
 KRYLOV = 128  # vectors that a Krylov step adds
 SPARSE = 16  # multiplications of a dense product in the time of one of a sparse product
 PART = 1 << 26  # weights of the columns of B that are solved together (lindrop.models.pattern.fit)
+BLOCK = 64  # columns that a thread solves one after the other
 SHARED = 1 << 22  # most words of bits that columns share (lindrop.models.pattern.columns)
 BANDS = 4  # in which these are freed (lindrop.models.pattern.rows)
 FILLED = 0.02  # share of the entries of SLIM's matrix that are not zero
@@ -275,7 +276,8 @@ def pattern_columns(size: Size, columns: int, options: Options) -> float:
     k = _neighbours(size, options)
     weights = 2.0 * FLOAT * k * columns
     part = min(weights, 2 * FLOAT * (PART + k)) or 1.0
-    each = 16.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16) + 8.0 * SHARED
+    shared = min(SHARED, (BLOCK * (k + 1) + 1) * (size.users / 64 + 9))
+    each = 16.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16) + 8.0 * shared
     threads = (os.cpu_count() or 1) * each
     vectors = 64.0 * size.items + 8.0 * size.users + weights / part * FLOAT * size.items
     # X and X' are there before any column is: X once more while users' items are sampled

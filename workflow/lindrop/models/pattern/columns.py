@@ -22,7 +22,8 @@ WORDS = 8  # words of bits that are compared at once
 PANEL = 8  # rows of a system that are eliminated together
 LANES = 8  # numbers of float64 in a cache line; rows begin at multiples of it
 CHUNK = 32  # words per pass over the items, so that they stay in the cache
-PAYS = 4  # times that columns would look at a user of the items they share, from which sharing pays
+PAYS = 4  # times that columns would look at a user of the items they share, below which none pays
+COUNTED = 128  # pairs of words whose common bits are counted while one user is looked at, measured
 LARGEST = 1 << 22  # words of the rows of bits that columns share
 MOST = 2**31 - 1
 ONE, TWO, FOUR, TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)  # shifts of _ones
@@ -137,7 +138,8 @@ def _common_rows(
     """Rows of bits that all these columns share, or none where they would not pay.
 
     They pay if the columns would look at most users many times, once for each of them that has one
-    of the user's items. `memory.row_of` gives the row of an item, from 1 on; the first word of a
+    of the user's items, and if the rows are short: all columns count bits of the users of all.
+    `memory.row_of` gives the row of an item, from 1 on; the first word of a
     row is not used.
     """
     first, users, entries = xt
@@ -160,7 +162,8 @@ def _common_rows(
     if alone >= PAYS * together and n:
         n_shared = _shared_users(first, users, items[:n], memory)
         words = _words(n_shared)
-        if (n + 1) * (words + 1) <= LARGEST:
+        counting = len(rows) * words * neighbours.shape[1] ** 2 // COUNTED
+        if alone > together + counting and (n + 1) * (words + 1) <= LARGEST:
             common = np.zeros((n + 1, words + 1), np.uint64)
             _set_bits(first, users, items[:n], memory, n_shared, common[1:].T)
             memory.slots[-1] += np.int32(n_shared + BITS)
