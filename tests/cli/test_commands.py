@@ -340,6 +340,23 @@ def test_a_rank_that_the_data_have_not_becomes_the_largest_usual_one(folder, sai
     assert rows(output)["note"].tolist() == ["rank 25, as the data have no 150"]
 
 
+def test_names_of_models_tell_versions_of_a_table_apart(folder, said):
+    for name in ("my.v1.csv", "my.v2.csv.gz", "MY.CSV"):
+        pd.read_csv("my.csv").to_csv(name, index=False)
+        said("fit", name, "popularity")
+    models = {file.name for file in folder.glob("*.h5")}
+    assert models == {"my.v1.popularity.h5", "my.v2.popularity.h5", "MY.popularity.h5"}
+
+
+def test_a_user_who_has_everything(folder, said, refused):
+    """Nothing is left to recommend, which every form of the output says by no row."""
+    (folder / "all.csv").write_text("user,item\na,x\na,y\nb,x\nb,y\n")
+    said("fit", "all.csv", "ease", "lambda=1", "-o", "m.h5")
+    assert "has every item of the model" in refused(1, "explain", "m.h5", "all.csv", "a")
+    assert said("recommend", "m.h5", "all.csv", "--as", "csv")[0] == "user,item,rank,score,by\n"
+    assert said("recommend", "m.h5", "all.csv", "--as", "json")[0] == ""
+
+
 def test_every_seed_is_its_own(folder, said):
     """0 is a seed like any other."""
     factors = []

@@ -1,5 +1,6 @@
 """Read DATA and the model of a command, and check its settings as those of a configuration."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,6 +38,7 @@ from lindrop.store.split import read_all_interactions, read_split, read_treatmen
 
 SHARE, MOST = 10, 10_000  # held-out users: one of so many, and at most
 OTHER_FILES = {"test": TEST, "validation": VALIDATION}
+ENDINGS = r"(\.split)?\.(csv|tsv|txt|dat|parquet|zip|tar|tgz|h5)(\.gz)?$"
 
 
 @dataclass(frozen=True)
@@ -290,5 +292,5 @@ def target(path: Path | None, default: str, inputs: Sequence[Path]) -> Path:
 
 
 def stem(path: Path) -> str:
-    """Name of a file or folder without its endings: my of my.csv.gz."""
-    return path.resolve().name.partition(".")[0] or "data"
+    """Name of a file or folder without what says its format: my.v2 of my.v2.csv.gz."""
+    return re.sub(ENDINGS, "", path.resolve().name, flags=re.IGNORECASE) or "data"

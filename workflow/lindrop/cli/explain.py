@@ -76,6 +76,8 @@ def command(
     if not history:
         raise UserError(f"user {who!r} has no item that the model knows: nothing to explain")
     wanted = [what] if what else list(recommend(saved, history, items)["item"])
+    if not wanted:
+        raise UserError(f"user {who!r} has every item of the model: name an ITEM to explain")
     tables = [_reasons(saved, history, each, k) for each in wanted]
     show(pd.concat(tables, ignore_index=True), form_of(form))
 

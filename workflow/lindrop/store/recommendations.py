@@ -46,6 +46,8 @@ def write_recommendations(path: str | Path, parts: Iterable[pd.DataFrame], users
 def write_rows(file: TextIO, parts: Iterable[pd.DataFrame], form: str) -> None:
     """Write parts of a table as they come; json has an object on each line."""
     for number, part in enumerate(parts):
+        if form == "json" and part.empty:
+            continue  # pandas would write an empty line, which is no JSON
         if form == "json":
             part.to_json(file, orient="records", lines=True, force_ascii=False)
         else:
