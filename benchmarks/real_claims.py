@@ -76,6 +76,8 @@ def claims() -> list[tuple[Claim, dict[str, list[Check]]]]:
         (EMPHASIS, figure_emphasis),
         (CURVES, figure_curves),
     ):
+        if not file.exists():
+            continue
         for dataset, of in pd.read_csv(file).groupby("dataset"):
             found = figure.checks(of)
             checks += [(str(dataset), check) for check in found if check.known]

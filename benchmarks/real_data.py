@@ -98,7 +98,7 @@ def page() -> str:
     parts = [
         real_claims.section(),
         attribution.section(pd.read_csv(attribution.FILE)),
-        curves.section(pd.read_csv(curves.FILE)),
+        *([curves.section(pd.read_csv(curves.FILE))] if curves.FILE.exists() else []),
         emphasis.section(pd.read_csv(emphasis.FILE)),
         published.section(pd.read_csv(published.FILE)),
     ]
@@ -109,5 +109,6 @@ if __name__ == "__main__":
     for argument in sys.argv[1:]:
         add(Path(argument))
     for name in PICTURES:
-        picture(name)
+        if (NUMBERS / f"{FROM.get(name, name)}.csv").exists():
+            picture(name)
     PAGE.write_text(page(), encoding="utf-8")
