@@ -15,12 +15,10 @@ from lindrop.claims.register import Claim, read_paper
 from lindrop.claims.verdicts import Verdict, verdict
 from lindrop.papers.steck2020.figures import attribution as figure_attribution
 from lindrop.papers.steck2020.figures import emphasis as figure_emphasis
-from lindrop.papers.steck2020.figures import fig1_as_published as figure_curves
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "benchmarks" / "results" / "real_claims.csv"
 ATTRIBUTION, EMPHASIS = FILE.with_name("attribution.csv"), FILE.with_name("emphasis.csv")
-CURVES = FILE.with_name("fig1_as_published.csv")
 CLAIMS = ROOT / "config" / "claims" / "steck2020.yaml"
 SCHEMA = ROOT / "workflow" / "lindrop" / "schemas" / "claims.schema.yaml"
 TITLES = {
@@ -71,11 +69,7 @@ def claims() -> list[tuple[Claim, dict[str, list[Check]]]]:
     for line in pd.read_csv(FILE).to_dict("records"):
         dataset = str(line.pop("dataset"))
         checks.append((dataset, Check(**{str(key): value for key, value in line.items()})))
-    for file, figure in (
-        (ATTRIBUTION, figure_attribution),
-        (EMPHASIS, figure_emphasis),
-        (CURVES, figure_curves),
-    ):
+    for file, figure in ((ATTRIBUTION, figure_attribution), (EMPHASIS, figure_emphasis)):
         for dataset, of in pd.read_csv(file).groupby("dataset"):
             found = figure.checks(of)
             checks += [(str(dataset), check) for check in found if check.known]
