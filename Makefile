@@ -104,7 +104,7 @@ lock: .venv/ready-dev  ## update the lock files from pyproject.toml
 	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock
 	@for group in dev cluster; do \
 	  $(LOCK) --group $$group --constraints requirements.lock --output-file requirements-$$group.lock; done
-	@for peer in irspack skrecsys rusket lenskit rectools cornac recpack; do \
+	@for peer in irspack skrecsys rusket lenskit rectools cornac recpack sansa; do \
 	  $(LOCK) --excludes $(PEERS)/without-pytorch.txt $(PEERS)/$$peer.in --output-file $(PEERS)/$$peer.lock; done
 
 clean:  ## delete all results but the downloads
