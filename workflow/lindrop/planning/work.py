@@ -25,7 +25,6 @@ Work = Callable[[DataSize, Sequence[int], Options], float]
 
 DUAL = "dual"  # name of the rate of full-rank models that are fitted so
 PASSES = 12  # products of a Krylov space with X'X until its eigenpairs have converged
-EMPTY = 0.25  # share of SLIM's work that is left where X'X is all but empty, as of Last.fm
 EPOCHS = 30  # of sampled dropout until it rests
 BATCHES = 29  # of an epoch of Table 1's rows 1 and 4 as published
 TRIED = 6, 14  # points at which a row of Table 1 is fitted, by a search of λ, and of p and λ
@@ -104,12 +103,8 @@ def sampled(size: DataSize, ranks: Sequence[int], options: Options) -> float:
 
 
 def slim(size: DataSize, ranks: Sequence[int], options: Options) -> float:
-    """Coordinate descent on the columns, whose gradients are checked with all of X'X.
-
-    Where few pairs of items are ever together, a column has few weights that move.
-    """
-    filled = min(1.0, size.pairs / max(float(size.items), 1.0) ** 2)
-    return 20.0 * float(size.items) ** 2 * (EMPTY + (1 - EMPTY) * filled)
+    """Coordinate descent on the columns, whose gradients are checked with all of X'X."""
+    return 20.0 * float(size.items) ** 2
 
 
 def wmf(size: DataSize, ranks: Sequence[int], options: Options) -> float:
