@@ -1,4 +1,6 @@
 # The checked configuration, and functions of it that several rules use. This file has no rules.
+import csv
+
 import yaml
 from snakemake.logging import logger
 
@@ -493,3 +495,26 @@ def tell_winners():
 
 if workflow.is_main_process:
     check_columns()
+
+
+def best_compared():
+    """The best model of each dataset in the comparison that was made last."""
+    found = {}
+    try:
+        with open(real(TABLE, name="compare", end="csv"), encoding="utf-8") as file:
+            for row in csv.DictReader(file):  # the best model of a dataset comes first
+                found.setdefault(row["dataset"], row["model"])
+    except (OSError, ValueError, KeyError):
+        pass
+    return found
+
+
+def recommended():
+    """Files of recommendations: by the models that are named, else by the best one, else by EASE."""
+    best, named = best_compared(), config["recommend"]["models"]
+    return [
+        RECOMMENDATIONS.format(dataset=dataset, model=model)
+        for dataset in DATASETS
+        for model in named
+        or [best[dataset] if best.get(dataset) in CATALOGUE else "ease"]
+    ]
