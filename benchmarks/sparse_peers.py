@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from peers.libraries import LIBRARIES, Library, Missing, interpreter
+from peers.libraries import Missing, interpreter
 from sparse_models import GENERATED, GOWALLA, generated, gowalla
 
 from lindrop.base.stopwatch import peak_bytes
@@ -46,7 +46,6 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "sparse_peers.csv"
 ENVIRONMENTS = ROOT / ".venv-peers"
 OTHERS = Path(__file__).parent / "peers" / "fits" / "fit_sparse.py"
-LIBRARIES["sansa"] = Library("SANSA", "sansa.lock")
 METRIC = "ndcg@100"
 NEIGHBOURS = (50, 100, 200)
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too

@@ -32,6 +32,7 @@ LIBRARIES = {
     "cornac": Library("Cornac", "cornac.lock"),
     "recpack": Library("RecPack", "recpack.lock", pytorch=True),
 }
+SPARSE = {"sansa": Library("SANSA", "sansa.lock")}  # beside models on a pattern; no EASE
 REFERENCE, OURS = "numpy", "lindrop"
 
 
@@ -44,7 +45,7 @@ class Missing:
 
 def interpreter(name: str, folder: Path) -> str | Missing:
     """Python interpreter with a library; creates its environment if missing or out of date."""
-    library = LIBRARIES[name]
+    library = (LIBRARIES | SPARSE)[name]
     if library.lock is None:
         return sys.executable
     python, ready = folder / name / "bin" / "python", folder / name / "ready"

@@ -75,7 +75,7 @@ def test_real_archives_are_recognised(shared):
     [
         ("user,item", ("user", "item", None, None)),
         ("userId,movieId,rating,timestamp", ("userId", "movieId", "rating", "timestamp")),
-        ("when,Customer ID,product,Stars", ("Customer ID", "product", "Stars", None)),
+        ("when,Customer ID,product,Stars", ("Customer ID", "product", "Stars", "when")),
         ("item_id,user_id", ("user_id", "item_id", None, None)),
     ],
 )

@@ -45,7 +45,7 @@ server, first = os.environ.get("{SERVER}"), sys.argv[1:2]
 known = "PYTHONPATH" not in os.environ if name == "snakemake" else first and (
     first[0] in ("-c", "-m") or first[0][0] != "-")
 if not (server and known):
-    path = os.environ["PATH"].split(":")
+    path = os.environ.get("PATH", os.defpath).split(":")
     os.environ["PATH"] = ":".join(each for each in path if each != folder)
     real = os.path.join({str(Path(sys.executable).parent)!r}, name)
     os.execv(real, [real, *sys.argv[1:]])

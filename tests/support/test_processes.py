@@ -80,7 +80,8 @@ def test_whoever_ends_without_what_was_waited_for_is_at_fault():
         wait_until(lambda: False, process)
 
 
-def test_the_work_of_a_process_is_that_of_its_children_too():
+def test_the_work_of_a_process_is_that_of_its_children_too(monkeypatch):
+    monkeypatch.setattr(processes, "HELPERS", set())
     work = "import time\nwhile time.process_time() < 0.5: pass"
     both = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}]); input()"
     with subprocess.Popen([sys.executable, "-c", both], stdin=subprocess.PIPE) as process:

@@ -115,14 +115,14 @@ class Solver:
 
         def block(number: int, _: int) -> int:
             start = int(order[number]) * COLUMNS
-            return self.solve(items, near[start : start + COLUMNS], found)
+            return self.write_columns(items, near[start : start + COLUMNS], found)
 
         for done in map_blocks(block, blocks, 1):
             if progress:
                 progress.advance(done)
         return found
 
-    def solve(self, items: Array, rows: Array, found: Columns) -> int:
+    def write_columns(self, items: Array, rows: Array, found: Columns) -> int:
         """Write to these rows of `found` the columns of the items at the same places of `items`."""
         if not hasattr(self.memory, "counters"):
             users, n_items = self.data.x.shape
