@@ -244,9 +244,9 @@ def draw() -> None:
     grown.set(xlabel="times the base", title="One number grows")
     grown.set_xticks([0.25, 1, 4], ["¼", "1", "4"])
     items = found[found["series"] == "items"].sort_values("items")
-    millions.loglog(items["items"], items["seconds"], ".-", label="50 neighbours, in memory")
+    millions.loglog(items["items"], items["seconds"], ".-", label="50 neighbours")
     folders = measured_fits().sort_values("items")
-    label = f"100, from a folder (slope {exponent(folders, 'items', 'seconds'):.2f})"
+    label = f"100 neighbours (slope {exponent(folders, 'items', 'seconds'):.2f})"
     millions.loglog(folders["items"], folders["seconds"], "s-", markersize=4, label=label)
     millions.set(xlabel="items", title="Items, up to millions")
     for axes, room in ((grown, 30), (millions, 50)):
