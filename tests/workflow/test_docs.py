@@ -62,6 +62,29 @@ def test_numbers_on_many_items_are_those_of_the_benchmarks(page):
         assert table == f"{scale_page.shown(name)}\n", name
 
 
+def words_of(page):
+    """The text of a page, however its lines are broken."""
+    return " ".join((REPOSITORY / page).read_text().split())
+
+
+def test_ten_million_items_take_what_the_front_page_says():
+    found = pd.read_csv(RESULTS / "folder_at_scale.csv")
+    steps = found[(found["set"] == "10m") & found["step"].isin(["read", "split", "fit"])]
+    minutes, memory = steps["seconds"].sum() / 60, steps["peak GB"].max()
+    assert f"in {minutes:.0f} minutes and {memory:.0f} GB on two cores" in words_of("README.md")
+    said = f"take {minutes:.0f} minutes and {memory:.0f} GB, on a machine"
+    assert said in words_of("docs/scale.md")
+
+
+def test_a_whole_run_takes_what_its_jobs_took():
+    jobs = pd.read_csv(RESULTS / "ml-1m_jobs.csv")
+    said = f"{jobs['processor'].sum():.0f} s of processor time in {len(jobs)} jobs"
+    assert said in words_of("docs/performance.md")
+    trained = jobs.loc[jobs["job"].str.startswith("steck2020_attribution/"), "processor"].sum()
+    assert "a quarter of the time is the trainings as published" in words_of("docs/performance.md")
+    assert trained / jobs["processor"].sum() == pytest.approx(0.25, abs=0.02)
+
+
 def test_numbers_on_models_are_those_of_the_benchmark():
     table = summary_table(pd.read_csv(OUTPUT)).to_markdown(index=False, disable_numparse=True)
     assert table in BENCHMARKS.read_text()
