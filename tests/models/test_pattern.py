@@ -75,9 +75,18 @@ def test_all_neighbours_give_the_dense_model(kind, k, name, full, options):
 @pytest.mark.parametrize("kind", X)
 @pytest.mark.parametrize("k", [1, 7, 8, 9, 40])
 def test_every_column_is_optimal_on_its_neighbours(kind, k):
+    require_optimal(X[kind], k)
+
+
+def test_columns_of_few_users_with_many_items_are_optimal():
+    """Rows of bits are not shared here, after each user was seen with more items than BITS."""
+    require_optimal(sp.csr_array(np.random.default_rng(0).random((6, 400)) < 0.6, dtype="f"), 80)
+
+
+def require_optimal(interactions, k):
     """From X itself: the gradient of the objective is 0 in every weight of the pattern."""
-    x = X[kind].toarray().astype(np.float64)
-    solver, found = solved(X[kind], k, dtype=np.float32)
+    x = interactions.toarray().astype(np.float64)
+    solver, found = solved(interactions, k, dtype=np.float32)
     model = in_rows(found, np.arange(x.shape[1]), x.shape[1])
     b, penalty = dense(model), solver.penalty[:, None]
     gradient = x.T @ (x @ b - x) + penalty * b

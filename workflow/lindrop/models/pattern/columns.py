@@ -168,7 +168,7 @@ def _common_rows(
             _set_bits(first, users, items[:n], memory, n_shared, common[1:].T)
             memory.slots[-1] += np.int32(n_shared + BITS)
             return common
-        memory.slots[-1] += np.int32(n_shared + BITS)
+        memory.slots[-1] += np.int32(n + BITS)  # slots still count a user's items, n at most
     for one in range(n):
         row_of[items[one]] = 0
     return np.zeros((0, 1), np.uint64)
