@@ -8,9 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 from peers.libraries import LIBRARIES, OURS, REFERENCE
 
-from lindrop.output.figures import FigureFiles, panels, save
+from lindrop.output.figures import COLOURS, FigureFiles, panels, save
 
 MARKERS = "os^vDPX<>"
+*OTHERS, BLACK = COLOURS
+OTHERS += ["#999999", "#882255"]  # as many as there are other libraries
 
 
 def time_table(results: pd.DataFrame) -> pd.DataFrame:
@@ -89,19 +91,23 @@ def draw(results: pd.DataFrame, files: FigureFiles) -> None:
     figure, axes = panels(len(kernels) + 1, height=3.8)
     for ax, kernel in zip(axes, kernels, strict=False):
         _lines(ax, results[results["kernels"] == kernel], "seconds")
-        ax.set(title=f"time of a fit, {kernel} kernels", ylabel="seconds")
+        named = "" if kernel == "default" else f", {kernel} kernels"
+        ax.set(title=f"time of a fit{named}", ylabel="seconds")
     _lines(axes[-1], results[results["kernels"] == kernels[-1]], "peak_gb")
     axes[-1].set(title="peak memory", ylabel="GB")
     save(figure, results, files)
 
 
 def _lines(ax: Axes, results: pd.DataFrame, value: str) -> None:
+    colours = iter(OTHERS)
     for (name, library), marker in zip(LIBRARIES.items(), MARKERS, strict=True):
+        colour = BLACK if name == OURS else next(colours)
         measured = results[results["library"] == name].dropna(subset="seconds")
         if measured.empty:
             continue
         label = f"{library.title} {power(measured, value)}"
-        ax.plot(measured["items"], measured[value], marker=marker, markersize=3, label=label)
+        style = {"color": colour, "marker": marker, "markersize": 3}
+        ax.plot(measured["items"], measured[value], label=label, **style)
     ax.set(xscale="log", yscale="log", xlabel="items m")
     sizes = sorted(results["items"].unique())
     ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
