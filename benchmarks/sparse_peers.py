@@ -13,8 +13,9 @@ pattern, and its λ from EASE's grid. Libraries of others run in an environment 
 benchmarks/peers/environments/sansa.lock; one that cannot be installed or fails is a row with its
 last line.
 
-A weight of a pattern or of SANSA takes 8 bytes, its number and its value, and one of a dense matrix
-4: a low-rank model of rank k takes as many bytes as a pattern of k neighbours. Each fit runs in a
+A weight of a pattern or of SANSA takes 8 bytes, its number and its value. A dense matrix of lindrop
+takes 2 bytes a pair of items, as one triangle, and that of another library 4. A low-rank model of
+rank k takes as many bytes as a pattern of k neighbours. Each fit runs in a
 process of its own, after a small one. `standard errors` is the difference of the metric from the
 dense EDLAE in paired standard errors over the test users. Replaces the rows of these models and the
 set in benchmarks/results/sparse_peers.csv, which scale_page.py shows.
@@ -37,7 +38,7 @@ from peers.libraries import Missing, interpreter
 from sparse_models import GENERATED, GOWALLA, generated, gowalla
 
 from lindrop.base.stopwatch import peak_bytes
-from lindrop.models.base import FullRank, LowRank, SparseItems, Training
+from lindrop.models.base import FullRank, LowRank, ScaledSymmetric, SparseItems, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.entry import Ranks
 from lindrop.ranking.evaluation import evaluate
@@ -89,8 +90,8 @@ def ours(files: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
     start, used = time.perf_counter(), time.process_time()
     model = fit(name, data, **options).model
     seconds, cpu, peak = time.perf_counter() - start, time.process_time() - used, peak_bytes()
-    if isinstance(model, FullRank):
-        parts = {"matrix": model.matrix}
+    if isinstance(model, ScaledSymmetric):
+        parts = {name: getattr(model, name) for name in ("scale", "diagonal", "triangle")}
     elif isinstance(model, LowRank):
         parts = {"encoder": model.encoder, "decoder": model.decoder}
     else:
@@ -134,8 +135,8 @@ def read_model(files: Path) -> Any:
     if (files / "model-2.npz").exists():
         return Product(*(sp.load_npz(files / f"model-{part}.npz") for part in (1, 2)))
     parts = np.load(files / "model.npz")
-    if "matrix" in parts:
-        return FullRank(parts["matrix"])
+    if "triangle" in parts:
+        return ScaledSymmetric(parts["scale"], parts["diagonal"], parts["triangle"])
     if "encoder" in parts:
         return LowRank(parts["encoder"], parts["decoder"])
     return SparseItems(parts["indptr"], parts["indices"], parts["data"])
