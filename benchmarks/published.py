@@ -125,8 +125,8 @@ def on_a_pattern(found: pd.DataFrame) -> list[str]:
         "### `sparse_edlae`, λ = 60, p = 0.8",
         "",
         "Nobody has published it. With few weights an item ([scale.md](scale.md)), in seconds and",
-        "without X'X, to be read beside the Recall@20 and nDCG@20 above; times and memory are",
-        "those before columns shared rows of bits:",
+        "without X'X, to be read beside the Recall@20 and nDCG@20 above; times and memory of user",
+        "cap 1000 are those of older code:",
         "",
         rows.to_markdown(index=False, disable_numparse=True),
     ]

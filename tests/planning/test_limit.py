@@ -130,6 +130,7 @@ def test_a_stage_that_models_wait_for_is_noted_by_its_own_name(tmp_path, log):
 def test_a_step_that_nothing_interrupts_ends_with_its_process(tmp_path, log):
     script = (
         "import ctypes; from lindrop.planning import limit; limit.GRACE = 0.3\n"
+        f"open({str(log)!r}, 'w').write('begun\\n')\n"
         f"with limit.kept_to_budget('mine', 'ease', [], {str(log)!r}):\n"
         f"    {LOCK}\n"
     )
@@ -145,7 +146,10 @@ def test_a_step_that_nothing_interrupts_ends_with_its_process(tmp_path, log):
     assert "begun\nTimeout (" in log.read_text()
 
 
-def test_a_job_that_fails_is_not_left_out(tmp_path, log):
+@pytest.mark.parametrize("earlier", ["begun\n", f"begun\n{limit.ENDED}0:00:03)!\n"])
+def test_a_job_that_fails_is_not_left_out(tmp_path, log, earlier):
+    """Not even where the log, which it did not come to write, is that of one that was."""
+    log.write_text(earlier)
     limit.begin(60)
     with pytest.raises(ZeroDivisionError):
         started(lambda *given: 1 / 0, "", [], tmp_path / "0.csv", log)

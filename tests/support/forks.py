@@ -7,6 +7,8 @@ their own arguments, environment, folder and files. Nothing of lindrop is loaded
 And what a run measures before it fits, the memory of a job without data, is measured once.
 
 A `snakemake` that is given a PYTHONPATH is no fork: Python runs modules of it when it starts.
+All forks have the seed of Python's hashes in common: a test of what two runs have in common begins
+one of them as a user does.
 """
 
 import atexit
@@ -204,6 +206,7 @@ def begin(command, folder, environment):
     os.environ.update(environment)
     own = Path(sys.executable).parent
     sys.executable = str(name.with_name("python"))  # by which Snakemake starts jobs
+    import_module("numpy.random").seed()  # no two processes draw the same numbers unless they seed
     more = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     sys.path[:0] = ["", *map(os.path.abspath, more)]
     if name.name == "snakemake":

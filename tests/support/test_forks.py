@@ -74,6 +74,13 @@ def test_a_signal_reaches_the_fork_and_whoever_is_killed_takes_it_along(number, 
         time.sleep(0.01)
 
 
+def test_no_two_forks_draw_the_same_random_numbers(folder):
+    code = "import random, numpy.random; print(random.random(), numpy.random.random())"
+    first, second = (folder.ok(f"python -c '{code}'").split() for _ in range(2))
+    assert first[0] != second[0]
+    assert first[1] != second[1]
+
+
 def test_nothing_of_lindrop_is_loaded_and_modules_are_found_as_ever(folder):
     folder.write("code.py", "import sys; print({name.split('.')[0] for name in sys.modules})")
     assert not {"lindrop", "support", "snakemake_logger_plugin_lindrop"} & eval(

@@ -66,7 +66,7 @@ def prepare(project, mirror):
 
 @pytest.fixture(scope="module")
 def finished_both(tmp_path_factory, mirror):
-    project = Project(copy_project(tmp_path_factory.mktemp("both")))
+    project = Project(copy_project(tmp_path_factory.mktemp("both")), real=True)
     prepare(project, mirror)
     project.ok(COMMAND)
     return contents(project)

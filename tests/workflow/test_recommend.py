@@ -1,5 +1,7 @@
 """`snakemake recommend` writes what `lindrop.recommend` gives, for all users or for those named."""
 
+import os
+
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -82,3 +84,17 @@ def test_an_unknown_model_is_answered_with_the_known_ones(project):
     output = project.fails("snakemake recommend --cores 1 --configfile mine.yaml")
     (line,) = errors(output)
     assert 'recommend.models[0]: "eese" is not allowed; allowed: popularity' in line
+
+
+def test_the_run_says_which_model_recommends_and_whether_it_was_chosen_on_older_data(project):
+    command = "snakemake recommend --cores 1 --configfile mine.yaml"
+    table = "results/tables/compare.csv"
+    project.write("mine.yaml", ONE + "recommend: {k: 3}\n")
+    assert f"small: ease recommends, as {table} compares no models on it\n" in project.ok(command)
+    project.write(table, "dataset,model\nother,ease\nsmall,popularity\nsmall,ease\n")
+    assert f"small: popularity recommends, the best of {table}\n" in project.ok(command)
+    os.utime(project.path(table), (0, 0))
+    project.write("mine.yaml", ONE + "recommend: {k: 5}\n")
+    said = f"small: popularity recommends, the best of {table}, which is of older data\n"
+    assert said in project.ok(command)
+    assert pd.read_parquet(project.path(FILE.replace("ease", "popularity")))["rank"].max() == 5

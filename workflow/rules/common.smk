@@ -509,12 +509,41 @@ def best_compared():
     return found
 
 
-def recommended():
-    """Files of recommendations: by the models that are named, else by the best one, else by EASE."""
+def recommending():
+    """The models that recommend, by dataset: those that are named, else the best one, else EASE."""
     best, named = best_compared(), config["recommend"]["models"]
+    return {
+        dataset: named or [best[dataset] if best.get(dataset) in CATALOGUE else "ease"]
+        for dataset in DATASETS
+    }
+
+
+def recommended():
+    """Files of recommendations."""
     return [
         RECOMMENDATIONS.format(dataset=dataset, model=model)
-        for dataset in DATASETS
-        for model in named
-        or [best[dataset] if best.get(dataset) in CATALOGUE else "ease"]
+        for dataset, models in recommending().items()
+        for model in models
     ]
+
+
+def tell_recommending():
+    """Print which model recommends where the configuration names none, and if it was chosen on older data."""
+    if config["recommend"]["models"] is not None:
+        return
+    jobs = {(job.rule.name, *job.wildcards) for job in workflow.dag.needrun_jobs()}
+    table = Path(real(TABLE, name="compare", end="csv"))
+    best = best_compared()
+    for dataset, (model,) in recommending().items():
+        if ("recommend_users", dataset, model) not in jobs:
+            continue
+        split = Path(real(SPLIT, dataset=dataset))
+        if best.get(dataset) != model:
+            why = f"as {table} compares no models on it"
+        elif ("split", dataset) in jobs or (
+            split.stat().st_mtime > table.stat().st_mtime
+        ):
+            why = f"the best of {table}, which is of older data"
+        else:
+            why = f"the best of {table}"
+        print(f"{dataset}: {model} recommends, {why}", file=sys.stderr)

@@ -84,6 +84,7 @@ def ended_with_budget(
         input, output, _, wildcards, _, _, log = given[:7]  # as Snakemake gives them to a script
         of = what or str(wildcards.model)
         if time.time() < end_of(of):
+            Path(log[0]).unlink(missing_ok=True)  # an earlier job may have ended by its clock
             try:
                 run(*given)
             except Exception:
