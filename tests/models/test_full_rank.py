@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lindrop.models.base import Training
 from lindrop.models.full_rank import emphasised_matrix, fit_dlae, fit_emphasised
 from lindrop.models.full_rank import fit_edlae as fit_full_edlae
 from support.objectives import CASES, DENSE, Loss, noise, off, training
@@ -31,6 +32,12 @@ def test_without_dropout_edlae_is_ease():
         others = np.arange(20) != i
         weights = np.linalg.solve(gram[np.ix_(others, others)] + 60 * np.eye(19), gram[others, i])
         np.testing.assert_allclose(b[others, i], weights, rtol=1e-9)
+
+
+def test_an_only_item_is_predicted_from_itself():
+    data = Training.of(np.ones((6, 1)))
+    assert fit_dlae(data, 0.25, 4.0).model.matrix == pytest.approx(0.5)  # 6 / (6 + 2 + 4)
+    assert fit_full_edlae(data, 0.25, 4.0).model.matrix == 0
 
 
 def equation_6(b, p, ridge, a, emphasis):

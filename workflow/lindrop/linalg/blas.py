@@ -40,7 +40,7 @@ def _integer(value: int) -> Any:
 
 def _start_and_stride(matrix: Matrix) -> tuple[ctypes.c_void_p, Any]:
     """Address and leading dimension of a block of a C-ordered matrix, as arguments of a routine."""
-    contiguous = matrix.strides[1] == matrix.itemsize or matrix.shape[1] == 1
+    contiguous = matrix.strides[1] == matrix.itemsize or matrix.shape[1] <= 1
     if not contiguous or matrix.strides[0] % matrix.itemsize:
         raise ValueError("rows must be contiguous")
     stride = max(matrix.strides[0] // matrix.itemsize, matrix.shape[1], 1)

@@ -19,7 +19,6 @@ from lindrop.linalg.kernels import THREADED, Array, Csr, canonical, compiled, cs
 PANEL = 960  # rows: a multiple of the pivots that an inversion eliminates together
 LEAF = 256  # rows and columns of the blocks in which a matrix is transposed
 STRIP = 480  # columns of X A per task: a tile of so many columns and PANEL rows fits the cache
-TOGETHER = 16  # rows whose entries of a column fill a cache line
 
 
 def spans(items: int) -> list[tuple[int, int]]:
@@ -215,12 +214,10 @@ def strip_times(
         columns = needed[before[block] : before[block + 1]]
         top, stride = bounds[block], bounds[block + 1]
         if top < above:
-            for left in range(0, width, TOGETHER):
-                right = min(left + TOGETHER, width)
-                for c in range(len(columns)):
-                    column = own + columns[c]
-                    for j in range(left, right):
-                        tile[c * width + j] = values[column + j * end]
+            for c in range(len(columns)):
+                column = own + columns[c]
+                for j in range(width):
+                    tile[c * width + j] = values[column + j * end]
         else:
             base = top * (top + PANEL) // 2 + start
             for c in range(len(columns)):

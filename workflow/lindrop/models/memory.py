@@ -94,7 +94,10 @@ def gram_bytes(size: Size) -> float:
 
 
 def mapped_bytes(items: int) -> float:
-    """Bytes of the file of X'X that are in memory while it is read or written."""
+    """Bytes of the file of X'X that a thread has in memory while it is read or written.
+
+    The system frees what other threads map where memory is short.
+    """
     return min(MAPPED, triangle_bytes(items))
 
 

@@ -38,8 +38,8 @@ def recommend(
     """The k best items of every user: columns user, item, rank (from 1), score and by.
 
     `interactions` is any of the forms of `lindrop.serving.histories`. `columns` names those of a
-    table, by default as in the data of the model, else user and item; a table with ratings counts
-    above the min_rating that the model was fitted with. Items of a user's history are
+    table, by default as in the data of the model, else user and item. Of a table with ratings, only
+    rows above the min_rating that the model was fitted with count. Items of a user's history are
     left out unless `keep_seen`; only items of `allow` are recommended, if it is given, and none of
     `block`. `by` is `model`, or `popularity` for a user with no item that the model knows: the
     score is then the share of the training users who have the item. A user for whom fewer than k

@@ -78,8 +78,7 @@ def read_gram(
 ) -> GramCache:
     """Read a Gram matrix as `dtype` without a copy; UserError if the file is damaged.
 
-    With `room`, the square matrix will need no more memory.
-
+    With `room`, there is memory for the square matrix, too, so that `matrix` takes no more.
     UserError, too, if it belongs to another split than `expected_split_sha256` or has another
     number of items than expected (None: any).
     """

@@ -137,10 +137,9 @@ def _common_rows(
 ) -> Array:
     """Rows of bits that all these columns share, or none where they would not pay.
 
-    They pay if the columns would look at most users many times, once for each of them that has one
-    of the user's items, and if the rows are short: all columns count bits of the users of all.
-    `memory.row_of` gives the row of an item, from 1 on; the first word of a
-    row is not used.
+    They pay if many of the columns have the same items, whose users each column alone would have to
+    look at, and if the rows are short: every column counts the bits of the users of all columns.
+    `memory.row_of` gives the row of an item, from 1 on. The first word of a row is not used.
     """
     first, users, entries = xt
     row_of = memory.row_of

@@ -6,8 +6,8 @@ that are solved one after the other need the same few megabytes, which stay in t
 
 Items get labels by propagation: each starts with a label of its own, and in every round a user
 takes the most frequent label of its items, then an item that of its users. Items are sorted by
-their label, those of one label by falling popularity. The order decides how fast a model is
-computed; which model, it does not.
+their label, those of one label by falling popularity. The order changes how fast a model is
+computed, but not the model, up to rounding if entries of X are not whole numbers.
 """
 
 from typing import NamedTuple
