@@ -49,6 +49,23 @@ def test_a_large_triangle_takes_half_the_memory():
     assert entries(100_000) < 0.506 * 100_000**2
 
 
+def test_places_in_a_large_triangle_exceed_32_bits():
+    items = 100_000
+    triangle = Triangle(np.broadcast_to(np.float32(0), entries(items)), items)
+    last = 104 * PANEL  # first row of the last panel, in which rows are longest
+    triangle.values = Itself()
+    rows, columns = np.array([last + 1, 7], np.int32), np.array([5, last], np.int32)
+    first = PANEL**2 * 104 * 105 // 2
+    assert triangle.at(rows, columns).tolist() == [first + items + 5, first + 7]
+
+
+class Itself:
+    """As values: those at any places are the places."""
+
+    def __getitem__(self, places):
+        return places
+
+
 def test_values_of_another_length_are_refused():
     with pytest.raises(ValueError, match="a triangle of 3 items"):
         Triangle(np.zeros(6), 3)

@@ -70,6 +70,7 @@ class Triangle:
 
     def at(self, rows: Array, columns: Array) -> Vector:
         """The entries in these rows and columns."""
+        rows = np.asarray(rows, np.int64)  # places of a large matrix exceed 32 bits
         later, earlier = np.maximum(rows, columns), np.minimum(rows, columns)
         start = later // PANEL * PANEL
         width = np.minimum(start + PANEL, self.items)
