@@ -15,9 +15,9 @@ last line.
 
 A weight of a pattern or of SANSA takes 8 bytes, its number and its value. A dense matrix of lindrop
 takes 2 bytes a pair of items, as one triangle, and that of another library 4. A low-rank model of
-rank k takes as many bytes as a pattern of k neighbours. Each fit runs in a process of its own, after
-a small one. `standard errors` is the difference of the metric from the dense EDLAE in paired standard
-errors over the test users. Replaces the rows of these models and the set in
+rank k takes as many bytes as a pattern of k neighbours. Each fit runs in a process of its own,
+after a small one. `standard errors` is the difference of the metric from the dense EDLAE in paired
+standard errors over the test users. Replaces the rows of these models and the set in
 benchmarks/results/sparse_peers.csv, which scale_page.py shows.
 """
 

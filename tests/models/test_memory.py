@@ -11,7 +11,6 @@ from lindrop.models.base import ScaledSymmetric
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import Size
 from lindrop.ranking import evaluation, metrics
-from lindrop.store import seal
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +49,6 @@ def test_constants_are_those_of_the_code():
     assert memory.PIVOTS == inverse.PIVOTS
     assert memory.PANEL == triangle.PANEL
     assert ScaledSymmetric.blocks == memory.BLOCKS
-    assert memory.MAPPED == seal.SPAN_BYTES
     assert (memory.DENSE, memory.KRYLOV) == (spectrum.DENSE, spectrum.BLOCK)
 
 

@@ -20,7 +20,6 @@ FLOAT = 4  # bytes of a float32, and of an index of an interaction
 MARGIN = 1.05  # for what the allocator keeps of freed arrays
 RETURNED = 32 << 20  # bytes from which on glibc returns a freed array to the system
 BLOCK_BYTES = 128 << 20  # twice the largest block of scores (lindrop.ranking.evaluation)
-MAPPED = 1 << 24  # bytes of a file that a thread maps at once (lindrop.store.seal)
 DEPTH = 100  # ranks that the metrics look at
 BLOCKS = 4  # of these that are scored together if B is a triangle (lindrop.models.base)
 PANEL = 960  # rows of a triangle that are kept together (lindrop.linalg.triangle)
@@ -88,17 +87,8 @@ def reading_bytes(size: Size) -> float:
 
 
 def gram_bytes(size: Size) -> float:
-    """Peak bytes of counting X'X: a triangle, and the index arrays of X' or a part of the file."""
-    beside = max(FLOAT * 2.0 * size.entries, mapped_bytes(size.items))
-    return triangle_bytes(size.items) + beside
-
-
-def mapped_bytes(items: int) -> float:
-    """Bytes of the file of X'X that a thread has in memory while it is read or written.
-
-    The system frees what other threads map where memory is short.
-    """
-    return min(MAPPED, triangle_bytes(items))
+    """Peak bytes of counting X'X: a triangle, and the index arrays of X'."""
+    return triangle_bytes(size.items) + FLOAT * 2.0 * size.entries
 
 
 def evaluation_bytes(size: Size, rank: int = 0, itemsize: int = FLOAT, blocks: int = 1) -> float:
@@ -152,7 +142,7 @@ def full_rank(size: Size, ranks: Sequence[int], options: Options) -> float:
     dual = dual_pays(size.users, size.items, size.entries)
     fitting = dual_bytes(size) if dual else inverse_bytes(size.items)
     evaluation = evaluation_bytes(size, blocks=BLOCKS)
-    return triangle_bytes(size.items) + max(fitting, mapped_bytes(size.items), evaluation)
+    return triangle_bytes(size.items) + max(fitting, evaluation)
 
 
 def dual_pays(users: int, items: int, entries: int) -> bool:
@@ -223,14 +213,14 @@ def admm(size: Size, ranks: Sequence[int], options: Options) -> float:
 def admm_bytes(items: int, ranks: Sequence[int]) -> float:
     """Peak bytes of an inverse and of ADMM's iterations."""
     work = columns_bytes(items, _iterates(ranks, 14))
-    beside = max(inverse_bytes(items), mapped_bytes(items), work)
+    beside = max(inverse_bytes(items), work)
     return matrix_bytes(items) + columns_bytes(items, max(ranks)) + beside
 
 
 def descent_bytes(items: int, ranks: Sequence[int]) -> float:
     """Peak bytes of an inverse and of the iterations of the quasi-Newton descent."""
     work = columns_bytes(items, _iterates(ranks, 18))
-    beside = max(inverse_bytes(items), mapped_bytes(items), work)
+    beside = max(inverse_bytes(items), work)
     return matrix_bytes(items) + columns_bytes(items, max(ranks)) + beside
 
 
@@ -269,7 +259,7 @@ def sampled(size: Size, ranks: Sequence[int], options: Options) -> float:
 def slim(size: Size, ranks: Sequence[int], options: Options) -> float:
     """Peak bytes of SLIM: X'X and B, of whose entries a share `FILLED` is taken to be nonzero."""
     entries = FILLED * float(size.items) ** 2
-    solving = matrix_bytes(size.items) + max(8 * entries, mapped_bytes(size.items))
+    solving = matrix_bytes(size.items) + 8 * entries
     sorting = 3 * 8 * entries
     return max(solving, sorting, 8 * entries + evaluation_bytes(size))
 

@@ -4,8 +4,7 @@ The words of 32 bits are dealt out to 256 lanes in turn. A lane takes a word w a
 h ← h ^ (h >> 15). Both are one-to-one in h for a given w and in w for a given h, so a change within
 one word always changes the result. Other changes stay unseen with a probability of about 2⁻³².
 Compilers turn the loop over the lanes into vector instructions. Four words at a time keep h in a
-register: about 130 GB/s for data in the L2 cache, as fast as that cache gives them. So no other
-checksum costs less than this one; what helps is to compute it while the data are copied.
+register, which makes the loop six times as fast: about 100 GB/s for data in the cache.
 
 The checksum finds errors of disks and of transfers. It does not protect against forgery.
 """
@@ -27,20 +26,14 @@ def new_lanes() -> Array:
     return np.arange(LANES, dtype=np.uint32)
 
 
-def take(data: Bytes, lanes: Array, out: Bytes | None = None) -> None:
-    """Update the lanes by contiguous bytes, which are also written into `out`, if given.
-
-    Only the last bytes that lanes take may be no multiple of ROW_BYTES.
-    """
+def take(data: Bytes, lanes: Array) -> None:
+    """Update the lanes by contiguous bytes; only the last bytes may be no multiple of ROW_BYTES."""
     whole = len(data) - len(data) % ROW_BYTES
-    target = lanes[:0] if out is None else out[:whole].view(np.uint32)
-    _take_words(data[:whole].view(np.uint32), target, lanes)
+    _take_words(data[:whole].view(np.uint32), lanes)
     if whole < len(data):
         rest = np.zeros(ROW_BYTES, np.uint8)
         rest[: len(data) - whole] = data[whole:]
-        _take_words(rest.view(np.uint32), lanes[:0], lanes)
-        if out is not None:
-            out[whole:] = data[whole:]
+        _take_words(rest.view(np.uint32), lanes)
 
 
 def result(lanes: Array, size: int) -> int:
@@ -54,18 +47,11 @@ def fold(values: Array, start: int) -> int:
 
 
 @compiled
-def _take_words(words: Array, out: Array, lanes: Array) -> None:
-    """Update the lanes by words, whose number is a multiple of LANES · WORDS.
-
-    Unless `out` is empty, the words are written there, row by row, while they are in the cache.
-    """
+def _take_words(words: Array, lanes: Array) -> None:
+    """Update the lanes by words, whose number is a multiple of LANES · WORDS."""
     factor, shift = np.uint32(0x9E3779B1), np.uint32(15)  # 2³² divided by the golden ratio
     for first in range(0, len(words), LANES * WORDS):
         row = words[first : first + LANES * WORDS]
-        if len(out):
-            target = out[first : first + LANES * WORDS]
-            for word in range(LANES * WORDS):
-                target[word] = row[word]
         one, two = row[:LANES], row[LANES : 2 * LANES]
         three, four = row[2 * LANES : 3 * LANES], row[3 * LANES :]
         for lane in range(LANES):

@@ -8,9 +8,8 @@ bytes 4088 to 4095   CRC-32 of the bytes before it, as eight hexadecimal digits
 byte 4096 and on     the HDF5 file
 
 HDF5 may hang or crash on damaged structures, so all of them are checked first. A large array is
-checked while it is copied from where the system keeps the file, or mapped, in threads, so that it
-is read only once. The CRC-32 needs no library but Python's, and so does reading a file without
-large arrays.
+checked while it is read or mapped, in threads, so that it is read only once. The CRC-32 needs no
+library but Python's, and so does reading a file without large arrays.
 """
 
 import json
@@ -19,7 +18,6 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -32,15 +30,13 @@ from lindrop.base.parallel import map_blocks
 SEAL_BYTES = 4096
 CRC_DIGITS = 8
 LARGE_BYTES = 1 << 24  # from this size on, an array has a checksum of its own
-BLOCK_BYTES = 1 << 19  # used at once; it stays in the cache after the checksum
-SPAN_BYTES = 1 << 24  # mapped by a thread at once
-POPULATE_READ = 22  # MADV_POPULATE_READ of Linux, which Python 3.11 has no name for
+BLOCK_BYTES = 1 << 19  # read at once; it stays in the cache for the checksum
+SPAN_BYTES = 1 << 24  # read by a thread block by block
 MARK = b'{"lindrop_seal": 1, '
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SETTLED_NS = 2_000_000_000  # a file changed later than this before it is checked is not remembered
 
-Bytes = npt.NDArray[np.uint8]
-Use = Callable[[int, Bytes], None]
+Use = Callable[[int, npt.NDArray[np.uint8]], None]
 
 _intact: dict[Path, tuple[int, ...]] = {}  # files checked by this process, and their state then
 
@@ -141,7 +137,7 @@ def read_large(
     values, stored = out.reshape(-1), np.dtype(stored)
     scratch = None if stored == out.dtype and not add else stored
 
-    def use(start: int, read: Bytes) -> None:
+    def use(start: int, read: npt.NDArray[np.uint8]) -> None:
         part = values[start // stored.itemsize :][: len(read) // stored.itemsize]
         if add:
             part += read.view(stored)
@@ -155,7 +151,7 @@ def read_large(
         raise Broken("its checksum differs")
 
 
-def map_large(path: Path, entry: LargeArray, use: Use) -> Bytes:
+def map_large(path: Path, entry: LargeArray, use: Use) -> npt.NDArray[np.uint8]:
     """Bytes of a large array where the system keeps the file, instead of a copy in this process.
 
     use(start, bytes) is called for every block. All processes that map a file share its memory;
@@ -166,7 +162,7 @@ def map_large(path: Path, entry: LargeArray, use: Use) -> Bytes:
     if len(whole) < entry.first + entry.bytes:
         raise Broken("it is cut short")
     data = np.frombuffer(whole, np.uint8, entry.bytes, entry.first)
-    if _checksum(entry.bytes, lambda start, stop: data[start:stop], use=use) != entry.checksum:
+    if _checksum(entry.bytes, lambda start, stop, _: data[start:stop], use) != entry.checksum:
         raise Broken("its checksum differs")
     return data
 
@@ -175,59 +171,46 @@ def _checksum_of(
     file: int,
     first: int,
     size: int,
-    target: Bytes | None = None,
+    target: npt.NDArray[np.uint8] | None = None,
     use: Use | None = None,
 ) -> str:
-    """Checksum of a range of a file, whose bytes threads write into `target` or give to `use`."""
-    return _checksum(
-        size, lambda start, stop: _span(file, first + start, stop - start), target, use
-    )
+    """Checksum of a range of a file, read by threads, whose bytes are written into `target`.
+
+    Without a target, use(start, bytes) is called for every block that was read.
+    """
+
+    def read(start: int, stop: int, scratch: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        data = scratch[: stop - start] if target is None else target[start:stop]
+        _fill(file, first + start, data)
+        return data
+
+    return _checksum(size, read, use if target is None else None)
 
 
 def _checksum(
     size: int,
-    span: Callable[[int, int], Bytes],
-    target: Bytes | None = None,
-    use: Use | None = None,
+    read: Callable[[int, int, npt.NDArray[np.uint8]], npt.NDArray[np.uint8]],
+    use: Use | None,
 ) -> str:
-    """Checksum of bytes, of which threads get spans by span(start, stop)."""
+    """Checksum of bytes, of which threads get blocks by read(start, stop, buffer for them)."""
     # Numba, which files without large arrays do not need
     from lindrop.store.checksum import fold, new_lanes, result, take
 
-    def checked(start: int, stop: int) -> int:
-        lanes, data = new_lanes(), span(start, stop)
-        if target is not None:
-            take(data, lanes, out=target[start:stop])
-            return result(lanes, stop - start)
-        for block in range(0, stop - start, BLOCK_BYTES):
-            part = data[block : block + BLOCK_BYTES]
-            take(part, lanes)
+    def span(start: int, stop: int) -> int:
+        lanes = new_lanes()
+        scratch = np.empty(min(BLOCK_BYTES, stop - start), np.uint8)
+        for block in range(start, stop, BLOCK_BYTES):
+            data = read(block, min(block + BLOCK_BYTES, stop), scratch)
+            take(data, lanes)
             if use:
-                use(start + block, part)
+                use(block, data)
         return result(lanes, stop - start)
 
-    spans = np.fromiter(map_blocks(checked, size, SPAN_BYTES), np.uint64)
+    spans = np.fromiter(map_blocks(span, size, SPAN_BYTES), np.uint64)
     return f"{fold(spans, size):016x}"
 
 
-def _span(file: int, first: int, size: int) -> Bytes:
-    """Bytes of a range of a file, where the system keeps them: no copy of them is made.
-
-    They are brought there before anyone looks at them, so that an error of the disk is an error
-    here. Where that fails, or cannot be done (Linux before 5.14, some file systems), they are read,
-    and what is wrong is said.
-    """
-    skipped = first % mmap.ALLOCATIONGRANULARITY
-    with suppress(OSError, ValueError):
-        whole = mmap.mmap(file, skipped + size, access=mmap.ACCESS_COPY, offset=first - skipped)
-        whole.madvise(POPULATE_READ)
-        return np.frombuffer(whole, np.uint8, size, skipped)
-    data = np.empty(size, np.uint8)
-    _fill(file, first, data)
-    return data
-
-
-def _fill(file: int, first: int, data: Bytes) -> None:
+def _fill(file: int, first: int, data: npt.NDArray[np.uint8]) -> None:
     """Fill `data` with the bytes of a file from the byte `first` on."""
     left = data.data
     while left:
