@@ -22,7 +22,8 @@ import scipy.sparse as sp
 
 from lindrop.base.parallel import thread_count
 from lindrop.base.stopwatch import peak_bytes
-from lindrop.models.base import Fit, FullRank
+from lindrop.linalg.triangle import entries
+from lindrop.models.base import Fit, ScaledSymmetric
 from lindrop.serving.histories import Histories
 from lindrop.serving.recommend import recommended
 from lindrop.store.model import SavedModel
@@ -50,9 +51,10 @@ def histories(users, items, each, rng):
 def measured(users, items, k, each):
     """Seconds and megabytes of the recommendations to this many users."""
     rng = np.random.default_rng(1)
-    matrix = rng.standard_normal((items, items), np.float32)
+    triangle = rng.standard_normal(entries(items), np.float32)
+    matrix = ScaledSymmetric(np.ones(items, np.float32), np.zeros(items, np.float32), triangle)
     names = np.arange(items).astype(str).astype(object)
-    model = SavedModel("ease", Fit(FullRank(matrix)), names, {}, "", np.full(items, 0.1))
+    model = SavedModel("ease", Fit(matrix), names, {}, "", np.full(items, 0.1))
     found = Histories(
         np.arange(users).astype(str).astype(object), histories(users, items, each, rng)
     )
@@ -73,7 +75,7 @@ def measured(users, items, k, each):
         "CPU seconds": round(cpu, 1),
         "users per second": round(users / seconds),
         "minutes for a million": round(seconds / users * MILLION / 60, 1),
-        "model, GB": round(matrix.nbytes / 1e9, 2),
+        "model, GB": round(triangle.nbytes / 1e9, 2),
         "peak, GB": round(peak_bytes() / 1e9, 2),
         "file, MB": round(size / 1e6, 1),
     }
