@@ -171,7 +171,10 @@ def strike_on_slurm(cluster, run, rng):
 
 
 def killed_run_on_slurm(cluster, alone, rng, most):
-    """As `killed_run`, on the cluster; `alone` are the results of one machine."""
+    """Rows of the table for a run on the test cluster, killed up to `most` times at random moments.
+
+    Its results are compared with `alone`, those of one machine without a kill.
+    """
     with tempfile.TemporaryDirectory() as folder:
         project = Project(copy_project(Path(folder)))
         run = SlurmRun(project, TARGETS, project.write("config/tiny.yaml", TINY))

@@ -15,9 +15,9 @@ from lindrop.ranking import evaluation, metrics
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Folder with the split of a generated set, so large that X'X has a checksum of its own."""
+    """Folder with the split of a small generated set and its X'X and spectrum."""
     folder = tmp_path_factory.mktemp("memory")
-    benchmark.make_split(folder, users=2_800, items=2_600, interactions=120_000)
+    benchmark.make_split(folder, users=2_500, items=2_100, interactions=100_000)
     return folder
 
 

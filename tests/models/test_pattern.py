@@ -182,7 +182,7 @@ def test_places_of_users_and_items_change_no_model(kind, monkeypatch):
 
 
 def test_items_and_users_of_one_topic_are_neighbours_in_memory():
-    """Of three topics, whose items and users have numbers in turn, with a little noise."""
+    """Users mostly have items of their own topic; numbers go through the three topics in turn."""
     rng = np.random.default_rng(0)
     topic_of_user, topic_of_item = np.arange(300) % 3, np.arange(60) % 3
     share = np.where(topic_of_user[:, None] == topic_of_item, 0.4, 0.03)

@@ -127,8 +127,8 @@ def evaluate(
     held_out, items = interactions(held_out, "held-out"), fold_in.shape[1]
     if (held_out.data < 0).any():
         raise UserError("held-out holds negative entries; remove them")
-    _warn_of_weights(int((held_out.data != 1).sum()), int(held_out.nnz))
-    _warn_of_masked(*_masked(fold_in, held_out))
+    weighted = int((held_out.data != 1).sum())
+    _warn_of_held_out(int(held_out.nnz), weighted, _masked(fold_in, held_out))
     named = {name: metric(name) for name in metrics}
     accuracy = {name: each for name, each in named.items() if each.of_accuracy}
     lists = {name: each for name, each in named.items() if not each.of_accuracy}
@@ -174,33 +174,29 @@ def evaluate(
     return Evaluation(per_user, overall, groups)
 
 
-def _masked(fold_in: sp.csr_array, held_out: sp.csr_array) -> tuple[int, int]:
-    """How many held-out pairs are in the fold-in as well, and how many there are."""
+def _masked(fold_in: sp.csr_array, held_out: sp.csr_array) -> int:
+    """How many held-out pairs are in the fold-in as well."""
     given = interactions(fold_in, "fold-in")
     both = given.astype(bool).multiply(held_out.astype(bool))
-    return int(both.nnz), int(held_out.nnz)
+    return int(both.nnz)
 
 
 @functools.cache  # once per process: tuning evaluates the same users again and again
-def _warn_of_weights(weighted: int, pairs: int) -> None:
-    """Warn of held-out entries that are not 1, such as ratings, with which metrics may exceed 1."""
+def _warn_of_held_out(pairs: int, weighted: int, masked: int) -> None:
+    """Warn of held-out pairs that count more than once, and of those that no model can find."""
+    faults = []
     if weighted:
-        logger.warning(
-            "%s of %s held-out entries are not 1: they count as often as they say, so a metric may "
-            "be above 1; if they are ratings, make them ones",
-            *(f"{weighted:,}", f"{pairs:,}"),
+        faults.append(
+            f"{weighted:,} of {pairs:,} held-out entries are not 1: they count as often as they "
+            "say, so a metric may be above 1; if they are ratings, make them ones"
         )
-
-
-@functools.cache
-def _warn_of_masked(masked: int, pairs: int) -> None:
-    """Warn of held-out pairs that no model can find, as the fold-in masks them."""
     if masked:
-        logger.warning(
-            "%s of %s held-out pairs are also in the fold-in, where they are masked: no model can "
-            "find them; split after repeats are dropped",
-            *(f"{masked:,}", f"{pairs:,}"),
+        faults.append(
+            f"{masked:,} of {pairs:,} held-out pairs are also in the fold-in, where they are "
+            "masked: no model can find them; split after repeats are dropped"
         )
+    if faults:
+        logger.warning("%s", "; ".join(faults))
 
 
 def _shares(shares: npt.ArrayLike, items: int) -> npt.NDArray[np.float64]:

@@ -29,7 +29,7 @@ from lindrop.base.parallel import map_blocks
 
 SEAL_BYTES = 4096
 CRC_DIGITS = 8
-LARGE_BYTES = 1 << 24  # from this size on, an array has a checksum of its own
+LARGE_BYTES = 1 << 23  # from this size on, an array has a checksum of its own
 BLOCK_BYTES = 1 << 19  # read at once; it stays in the cache for the checksum
 SPAN_BYTES = 1 << 24  # read by a thread block by block
 MARK = b'{"lindrop_seal": 1, '

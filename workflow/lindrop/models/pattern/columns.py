@@ -81,7 +81,8 @@ def solve_columns(
     part = np.zeros((CHUNK + 1, a.shape[1]), np.uint64)
     solution, singular = np.empty(k), np.int64(-1)
     common = _common_rows(xt, place_of, memory, places, rows, neighbours, lengths)
-    for j, own in zip(places, rows):  # noqa: B905  Numba knows no other
+    for column in range(len(rows)):
+        j, own = places[column], rows[column]
         size = lengths[own]
         if size == 0:
             continue
@@ -112,7 +113,8 @@ def solve_columns(
         for row in range(size):
             weights[own, row] = solution[row]
     if len(common):
-        for j, own in zip(places, rows):  # noqa: B905
+        for column in range(len(rows)):
+            j, own = places[column], rows[column]
             memory.row_of[j] = 0
             for place in range(lengths[own]):
                 memory.row_of[place_of[neighbours[own, place]]] = 0

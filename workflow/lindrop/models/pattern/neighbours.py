@@ -119,7 +119,8 @@ def choose(
     users and items have their places.
     """
     first, users, entries = xt
-    for j, row in zip(places, rows):  # noqa: B905  Numba knows no other
+    for number in range(len(rows)):
+        j, row = places[number], rows[number]
         own, values = users[first[j] : first[j + 1]], entries
         if len(entries):
             values = entries[first[j] : first[j + 1]]
