@@ -3,6 +3,8 @@
 # In a loop, a function of the wildcards or a script name with a variable would be evaluated after the
 # loop, with the values of its last round. So everything here is evaluated at once. Lists of results hold
 # plain strings: Snakemake would look for the caption of a marked one beside the rule that asks for it.
+from lindrop.claims.media import paper_of
+from lindrop.papers.catalogue import check_modules, module_of
 
 for paper, rows in PAPERS.items():
     for name, row in rows.items():

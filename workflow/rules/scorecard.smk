@@ -1,4 +1,6 @@
 # The scorecard and the pages, from the checks that the other rules computed.
+import yaml
+
 CLAIMS_FILES = {
     paper: own_file("config", "claims", f"{paper}.yaml") for paper in PAPERS
 }

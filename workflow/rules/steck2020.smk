@@ -1,4 +1,7 @@
 # The tables of Steck 2020, the inputs of its figures, and the checks of its Section 6.
+import yaml
+
+from lindrop.papers.catalogue import FOLDER as PAPERS_FOLDER
 from lindrop.papers.steck2020.models import FITTED, figure_models
 
 FIGURE_MODELS = figure_models(config["steck2020"]["curves"])
