@@ -34,6 +34,13 @@ def test_paired_differences_have_the_mean_and_error_of_the_differences():
         assert mean.stderr < summary(other)["stderr"]["x"] / 3
 
 
+def test_a_difference_that_is_the_same_for_all_users_is_told_apart_from_none():
+    best = pd.Series([1.0, 1.0, 1.0])
+    never, also = paired_to(best, pd.DataFrame({"never": [0.0] * 3, "also": [1.0] * 3}))
+    assert (never.value, never.stderr, never.p_value) == (-1, 0, 0)
+    assert (also.value, also.stderr, also.p_value) == (0, 0, 1)
+
+
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
     hit = 0
     for seed in range(200):

@@ -19,7 +19,8 @@ Numbers = npt.NDArray[np.float64]
 class Mean:
     """A mean over users with its standard error, bootstrap interval and p-value.
 
-    The p-value is that of a normal distribution for a mean that is 0.
+    The p-value is that of a normal distribution for a mean that is 0; without any spread it is 1
+    for a mean of 0, else 0.
     """
 
     value: float
@@ -76,4 +77,6 @@ def _draws(users: int) -> Iterator[Numbers]:
 
 
 def _p_value(mean: float, stderr: float) -> float:
-    return erfc(abs(mean) / stderr / sqrt(2)) if stderr else 1.0
+    if stderr:
+        return erfc(abs(mean) / stderr / sqrt(2))
+    return 0.0 if mean else 1.0
