@@ -173,6 +173,7 @@ def test_the_score_is_a_metric_of_users_whose_items_are_partly_held_out():
     by_chance = lindrop.Recommender("popularity").fit(X[:150])
     assert 1 > fitted.score(X[150:]) > by_chance.score(X[150:]) > 0
     assert fitted.score(X[150:], metric="hit_rate@30") == 1  # of 30 items, all are listed
+    assert fitted.score(X[150:], metric="coverage@30") == 1  # a metric of all users together
     with pytest.raises(UserError, match="no user has five items"):
         fitted.score({"a": ["1", "2"]})
 

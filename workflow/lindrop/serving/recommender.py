@@ -12,7 +12,7 @@ from lindrop.base.errors import UserError
 from lindrop.data.repeats import SUM
 from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
-from lindrop.ranking.evaluation import evaluate
+from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.ranking.metrics import CRITERION
 from lindrop.serving.histories import (
     COLUMNS,
@@ -114,7 +114,7 @@ class Recommender:
         return because(self._fitted(), history, item)
 
     def score(self, interactions: Any, y: None = None, metric: str = CRITERION) -> float:
-        """Mean of a metric over users of whom a fifth of the items is held out, at random.
+        """A metric, as a mean over users of whom a fifth of the items is held out, at random.
 
         The users should be others than those that the model is fitted to, as in a fold of
         scikit-learn's `GridSearchCV`. A user with fewer than five known items is not counted.
@@ -124,7 +124,7 @@ class Recommender:
         held = _a_fifth(x, self.seed)
         given, wanted = (_only(x, rows) for rows in (~held, held))
         found = evaluate(model.fit.model, given, wanted, [metric], model.shares)
-        mean = found.per_user[metric].mean()
+        mean = {**summary(found.per_user)["mean"], **found.overall}[metric]
         if np.isnan(mean):
             raise UserError("no user has five items that the model knows: nothing to hold out")
         return float(mean)
