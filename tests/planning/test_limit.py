@@ -59,6 +59,23 @@ def test_a_job_whose_time_is_over_says_so_in_all_its_outputs(tmp_path, log):
     assert limit.times_left_out()["mine", "ease"] == 2
 
 
+def test_a_fit_whose_time_is_over_leaves_its_tuning_as_it_is(tmp_path, log):
+    limit.begin(0.002)
+    with limit.kept_to_budget("mine", "ease", [tmp_path / "ease.h5"], log, limit.FIT):
+        time.sleep(10)
+        pytest.fail("not ended")
+    assert limit.times_left_out() == {("mine", "fit of ease"): 1}
+    file = tmp_path / "ease.h5"
+    started(lambda *given: pytest.fail("started"), "", [], file, log, step=limit.FIT)
+    assert limit.times_left_out() == {("mine", "fit of ease"): 2}
+    assert why_left_out(file) == REASON
+    ran = []
+    Wildcards.model = limit.ALWAYS
+    started(lambda *given: ran.append(given), "", [], file, log, step=limit.FIT)
+    Wildcards.model = "ease"
+    assert ran
+
+
 def test_a_job_without_its_input_is_left_out_for_the_same_reason(tmp_path, log):
     trials, output = tmp_path / "0.csv", tmp_path / "model.h5"
     write_left_out(trials, "the reason")

@@ -28,18 +28,23 @@ def own(project):
     return project
 
 
+def kept_choice(project):
+    """The file of the choice that was made last, and what it says of the dataset."""
+    files = project.path(".snakemake/lindrop/budget").glob("*.json")
+    file = max(files, key=lambda file: file.stat().st_mtime_ns)
+    return file, json.loads(file.read_text())["choices"].get("mine")
+
+
 def planned(project, cores=2):
     """Jobs of a comparison, and the choice that they follow."""
     jobs = sorted(rules_run(project.ok(COMPARE % (cores, "-n"))))
-    kept = json.loads(project.path(".snakemake/lindrop/budget.json").read_text())
-    return jobs, kept["choices"].get("mine")
+    return jobs, kept_choice(project)[1]
 
 
 def test_the_choice_is_told_first_and_a_table_grows(own):
     own.write("config/mine.yaml", MINE + "compare: {models: [ease, popularity, sparse_edlae]}\n")
     output = own.ok(COMPARE % (2, ""))
-    kept = json.loads(own.path(".snakemake/lindrop/budget.json").read_text())
-    told = kept["choices"]["mine"]["told"].splitlines()[0]
+    told = kept_choice(own)[1]["told"].splitlines()[0]
     assert f"mine (read): {own.rows:,} rows, " in told
     assert output.index(told) < output.index("rule verify_source")
     assert "within a budget of 15 min" in output
@@ -84,6 +89,20 @@ def test_what_the_configuration_sets_stays_and_no_budget_is_no_choice(own):
     assert "compare_so_far" not in jobs
 
 
+def test_jobs_on_other_machines_follow_their_run_whatever_is_planned_beside_it(own):
+    own.write("probe.smk", 'include: "workflow/Snakefile"\nprint(CHOICES["mine"]["told"])\n')
+    planned(own)
+    file, choice = kept_choice(own)
+    choice["told"] = "as chosen by the run"
+    kept = json.loads(file.read_text())
+    file.write_text(json.dumps(kept | {"choices": {"mine": choice}}))
+    own.write("config/other.yaml", MINE + "compare: {budget: 3}\n")
+    own.ok("snakemake --cores 2 -n compare --configfile config/other.yaml")
+    own.write("my.csv", "user,item\nchanged,since\n")
+    job = "snakemake -s probe.smk --mode remote --cores 1 -n plan --configfile config/mine.yaml"
+    assert "as chosen by the run" in own.ok(job)
+
+
 def test_plan_prints_and_makes_nothing(own):
     output = own.ok("snakemake --cores 2 plan --configfile config/mine.yaml")
     assert rules_run(output) == ["plan"]
@@ -124,6 +143,17 @@ def test_a_fit_that_has_begun_ends_with_the_budget_and_the_next_run_tries_it_aga
     assert {*found["model"]} == {"popularity", "slim"}
     assert "Left out: SLIM" not in own.path("results/report/compare.html").read_text()
     assert "Nothing to be done" in own.ok(COMPARE % (2, ""))
+
+
+def test_a_fit_that_was_left_out_is_tried_again_without_its_tuning(own):
+    own.write("config/mine.yaml", MINE + "compare: {models: [ease]}\n")
+    own.ok("snakemake --cores 2 results/models/mine/ease.h5 --configfile config/mine.yaml")
+    dry = "snakemake --cores 2 -n results/models/mine/ease.h5 --configfile config/mine.yaml"
+    assert "Nothing to be done" in own.ok(dry)
+    own.write(".snakemake/lindrop/left_out.jsonl", '["mine", "fit of ease"]\n')
+    assert rules_run(own.ok(dry)) == ["fit"]
+    own.write(".snakemake/lindrop/left_out.jsonl", '["mine", "ease"]\n')
+    assert sorted(rules_run(own.ok(dry))) == ["fit", "tune"]
 
 
 def test_no_budget_ends_models_that_are_named_without_one(own):

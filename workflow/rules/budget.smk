@@ -2,7 +2,8 @@
 #
 # The choice is made before Snakemake plans any job, from a look at the files, and is kept: another run
 # of the same configuration on the same files makes the same choice, on any number of cores, so that
-# finished results stay. Jobs read it, as they may see other files and other cores.
+# finished results stay. Jobs read it, as they may see other files and other cores. Every configuration has
+# a file of its own, or a dry run of another one would change the choice of a run that has begun.
 import json
 
 import psutil
@@ -15,12 +16,14 @@ from lindrop.planning import limit
 from lindrop.planning.look import looked_at
 from lindrop.planning.sizes import stated_size
 from lindrop.planning.work import is_dual
+from lindrop.version import VERSION
 
 LOOKS = Path(".snakemake", "lindrop", "looks.json")
-CHOSEN = Path(".snakemake", "lindrop", "budget.json")
+CHOSEN = Path(".snakemake", "lindrop", "budget")
 MOST_BYTES = (
     2e9  # of files that are read before a run; of larger ones the stated size counts
 )
+FITTING = ("model_shard", "fit")  # rules that come after the tuning of a model
 BUDGET = config["compare"]["budget"]
 STARTED = psutil.Process().create_time()
 
@@ -72,18 +75,21 @@ def choices():
     states = [
         (name, file_state(f)) for name in BUDGETED for f in files_here(name).values()
     ]
-    key = hashlib.sha256(repr((config, sorted(GIVEN), states)).encode()).hexdigest()
+    asked = hashlib.sha256(repr((VERSION, config, sorted(GIVEN))).encode()).hexdigest()
+    of_files = hashlib.sha256(repr(states).encode()).hexdigest()
+    file = CHOSEN / f"{asked[:16]}.json"
     try:
-        kept = json.loads(CHOSEN.read_text(encoding="utf-8"))
-        if kept["key"] == key or not workflow.is_main_process:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        if kept["files"] == of_files or not workflow.is_main_process:
             return kept["choices"]
     except (OSError, ValueError, KeyError):
         pass
     found = {name: choice_of(name) for name in BUDGETED}
     found = {name: choice for name, choice in found.items() if choice is not None}
-    with atomic(CHOSEN) as partial:
+    with atomic(file) as partial:
         partial.write_text(
-            json.dumps({"key": key, "choices": found}, indent=1), encoding="utf-8"
+            json.dumps({"files": of_files, "choices": found}, indent=1),
+            encoding="utf-8",
         )
     return found
 
@@ -180,5 +186,6 @@ def end_with_budget():
     for name, stage in stages.items():
         made_by = workflow.get_rule(name)
         made_by.run_func = limit.ended_with_budget(
-            made_by.run_func, stage, told=name != "compare_so_far"
+            *(made_by.run_func, stage, limit.FIT if name in FITTING else ""),
+            told=name != "compare_so_far",
         )

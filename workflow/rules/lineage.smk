@@ -10,7 +10,7 @@ import hashlib
 from lindrop.base.digest import digest, remember
 from lindrop.data.archives import files_below
 from lindrop.models.catalogue import CATALOGUE
-from lindrop.planning.limit import times_left_out
+from lindrop.planning.limit import FIT, times_left_out
 
 remember(Path(".snakemake", "lindrop", "code.json"))
 # Rows and options of all models. A model's jobs depend on its own row alone and have its options as
@@ -76,7 +76,7 @@ LEFT = times_left_out()
 
 
 def tries(dataset, what):
-    """How often a model or a stage was left out on a dataset, if ever."""
+    """How often a model, its fit or a stage was left out on a dataset, if ever."""
     return [LEFT[dataset, what]] if LEFT[dataset, what] else []
 
 
@@ -130,9 +130,10 @@ STAGES = {
     ),
     "fit": (
         ["tune"],
-        lambda model, **_: (
+        lambda dataset, model, **_: (
             code_of_model("fit.py", model),
             code("model_shard.py") if CATALOGUE[model].columns else "",
+            *tries(dataset, FIT + model),
             TESTED_BY,
             CRITERION,
         ),

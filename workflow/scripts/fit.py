@@ -6,7 +6,7 @@ from lindrop.base.reporting import job
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import pattern_joined
 from lindrop.models.tuning import ranks_of, refit
-from lindrop.planning.limit import kept_to_budget
+from lindrop.planning.limit import FIT, kept_to_budget
 from lindrop.ranking.grids import rank_of_table
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
@@ -33,7 +33,7 @@ def joined_shards(data, *, paths, digest, **parameters):
 
 with (
     job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model}"),
-    kept_to_budget(wildcards.dataset, wildcards.model, snakemake.output, snakemake.log[0]),
+    kept_to_budget(wildcards.dataset, wildcards.model, snakemake.output, snakemake.log[0], FIT),
 ):
     split = snakemake.input.split
     digest, entry = read_split_sha256(split), CATALOGUE[wildcards.model]

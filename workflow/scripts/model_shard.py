@@ -4,7 +4,7 @@ from lindrop.base.stopwatch import Stopwatch
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import MARGIN, Size, pattern_columns
 from lindrop.models.tuning import parameters, ranks_of
-from lindrop.planning.limit import kept_to_budget
+from lindrop.planning.limit import FIT, kept_to_budget
 from lindrop.ranking.grids import axes
 from lindrop.store.columns import write_columns
 from lindrop.store.split import read_split_sha256
@@ -16,7 +16,7 @@ model, options = wildcards.model, params.options
 
 with (
     job(snakemake.log[0], f"dataset {wildcards.dataset}, model {model}"),
-    kept_to_budget(wildcards.dataset, model, snakemake.output, snakemake.log[0]),
+    kept_to_budget(wildcards.dataset, model, snakemake.output, snakemake.log[0], FIT),
 ):
     split = snakemake.input.split
     digest, entry = read_split_sha256(split), CATALOGUE[model]

@@ -25,6 +25,7 @@ from lindrop.store.left_out import LeftOut, why_left_out, write_left_out
 
 # which no clock ends: it takes a moment, and one model is an answer
 ALWAYS = "popularity"
+FIT = "fit of "  # the step after the tuning of a model, which is finished then
 ENDS, MINUTES = "LINDROP_BUDGET_ENDS", "LINDROP_BUDGET_MINUTES"
 LEFT = Path(".snakemake", "lindrop", "left_out.jsonl")
 LAST, MOST = 20.0, 0.1  # seconds of the tables and the page, at most this share of the budget
@@ -52,12 +53,13 @@ def reason() -> str:
 
 @contextmanager
 def kept_to_budget(
-    dataset: str, what: str, outputs: Iterable[str | Path], log: str | Path
+    dataset: str, what: str, outputs: Iterable[str | Path], log: str | Path, step: str = ""
 ) -> Iterator[None]:
     """End the block when the budget of the run is over; its outputs then say so.
 
-    They say so, too, if an input does. `what` is the model, or the stage that models wait for. In a
-    step of BLAS that nothing interrupts, the process ends, which `ended_with_budget` notices.
+    They say so, too, if an input does. `what` is the model, or the stage that models wait for, and
+    `step` is the one of its steps that the next run has to try again, such as `FIT`. In a step of
+    BLAS that nothing interrupts, the process ends, which `ended_with_budget` notices.
     """
     end = end_of(what)
     try:
@@ -65,18 +67,18 @@ def kept_to_budget(
             yield
     except (OutOfTime, LeftOut) as error:
         why = error.reason if isinstance(error, LeftOut) else str(error)
-        _leave_out(dataset, what, outputs, why, noted=isinstance(error, OutOfTime))
+        _leave_out(dataset, step + what, outputs, why, noted=isinstance(error, OutOfTime))
         if isinstance(error, OutOfTime):
             tell("left out: %s", why, warning=True)
 
 
 def ended_with_budget(
-    run: Callable[..., None], what: str = "", told: bool = True
+    run: Callable[..., None], what: str = "", step: str = "", told: bool = True
 ) -> Callable[..., None]:
     """The function of a Snakemake rule which starts no script once the budget is over.
 
-    `what` is the stage that the rule makes; if empty, it makes something of a model. Where it is
-    not `told`, nobody misses it, and no later run has to try again.
+    `what` is the stage that the rule makes; if empty, it makes something of a model, in this `step`
+    of `kept_to_budget`. Where it is not `told`, nobody misses it, and no later run has to try again.
     """
 
     @wraps(run)
@@ -97,7 +99,7 @@ def ended_with_budget(
             measured.running_time, measured.process_gone = measured.running_time or 0.0, True
         earlier = next(filter(None, map(why_left_out, input)), "")
         first = told and not earlier
-        _leave_out(wildcards.dataset, of, output, earlier or reason(), noted=first)
+        _leave_out(wildcards.dataset, step + of, output, earlier or reason(), noted=first)
         if first:
             about = f"dataset {wildcards.dataset}, {'' if what else 'model '}{of}"
             print(f"lindrop: warning: {about}: left out: {reason()}", file=sys.stderr, flush=True)
@@ -137,7 +139,7 @@ def _leave_out(
 
 
 def times_left_out() -> Counter[tuple[str, str]]:
-    """How often a model, or a stage, was left out on a dataset, by both names, in all runs here."""
+    """How often a model, its `FIT` or a stage was left out on a dataset, by both names."""
     found: Counter[tuple[str, str]] = Counter()
     with suppress(OSError):
         for line in LEFT.read_text(encoding="utf-8").splitlines():
