@@ -35,10 +35,10 @@ def recommended():
 
 def tell_winners():
     """Print the best model of each dataset that was compared, and how to recommend by it."""
-    import pandas as pd  # slow, and not often needed
-    from lindrop.output.winner import words
+    from lindrop.output.winner import words  # slow, and not often needed
+    from lindrop.store.csv_files import read_plain
 
-    lines = pd.read_csv(real(TABLE, name="compare", end="csv"), dtype={"dataset": str})
+    lines = read_plain(real(TABLE, name="compare", end="csv"))
     for dataset, rows in lines.groupby("dataset", sort=False):
         print(f"{dataset}: {' '.join(words(rows, CRITERION))}", file=sys.stderr)
     given = "".join(f" {os.path.relpath(file)}" for file in workflow.configfiles)

@@ -10,6 +10,7 @@ import pandas as pd
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.output.winner import Row, notes, p_text, seconds, signed, told_apart, words
 from lindrop.ranking.metrics import title
+from lindrop.store.csv_files import read_plain
 from lindrop.store.left_out import why_left_out
 
 SPLITS = {
@@ -65,9 +66,9 @@ def compared(
 
     `left_out` says of each dataset why models are left out.
     """
-    lines = pd.read_csv(table, dtype={"dataset": str}, keep_default_na=False, na_values=[""])
+    lines = read_plain(table)
     lines["edge"], lines["params"] = lines["edge"].fillna(""), lines["params"].fillna("")
-    read = pd.read_csv(datasets, dtype={"dataset": str}, keep_default_na=False, na_values=[""])
+    read = read_plain(datasets)
     facts = {str(row["dataset"]): row for row in read.to_dict("records")}
     found = [
         _dataset(

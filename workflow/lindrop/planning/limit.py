@@ -77,8 +77,8 @@ def ended_with_budget(
 ) -> Callable[..., None]:
     """The function of a Snakemake rule which starts no script once the budget is over.
 
-    `what` is the stage that the rule makes; if empty, it makes something of a model, in this `step`
-    of `kept_to_budget`. Where it is not `told`, nobody misses it, and no later run has to try again.
+    `what` is the stage that the rule makes; if empty, it makes something of a model. `step` is that
+    of `kept_to_budget`. Where it is not `told`, nobody misses it, and no later run tries it again.
     """
 
     @wraps(run)

@@ -9,7 +9,6 @@ import io
 import re
 import zlib
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -26,11 +25,11 @@ def write_csv(path: str | Path, frame: pd.DataFrame, made_from: str = "") -> Non
         partial.write_text(_text(frame.assign(**{CRC: crc})), encoding="utf-8", newline="")
 
 
-def read_csv(path: str | Path, maker: str, made_from: str = "", **options: Any) -> pd.DataFrame:
+def read_csv(path: str | Path, maker: str, made_from: str = "") -> pd.DataFrame:
     """Table written by `write_csv`, equal to the last bit (with pandas 3 or later).
 
     Damaged if its checksum differs, also where it was made from something else. `maker` says what
-    makes the file anew, `options` are those of `pandas.read_csv`.
+    makes the file anew.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8")
@@ -43,7 +42,17 @@ def read_csv(path: str | Path, maker: str, made_from: str = "", **options: Any) 
     plain = text.replace(header, "\n", 1).replace(f",{found[1]}\n", "\n")
     if _crc_of(made_from + plain) != found[1]:
         raise Damaged(path, "its checksum differs", maker)
-    table: pd.DataFrame = pd.read_csv(io.StringIO(plain), **options)
+    return read_plain(io.StringIO(plain))
+
+
+def read_plain(file: str | Path | io.StringIO) -> pd.DataFrame:
+    """Table of a csv file, for readers or not, that was written from one.
+
+    Datasets keep their names, which may be `nan`, `007` or `1e5`; only an empty cell is missing.
+    """
+    table: pd.DataFrame = pd.read_csv(
+        file, dtype={"dataset": str}, keep_default_na=False, na_values=[""]
+    )
     return table
 
 

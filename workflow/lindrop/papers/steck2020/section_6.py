@@ -26,6 +26,7 @@ from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.grids import rank_of_table
 from lindrop.ranking.metrics import CRITERION, title
+from lindrop.store.csv_files import read_plain
 from lindrop.store.metrics import read_metrics_of
 from lindrop.store.split import read_split_facts, read_split_matrix
 
@@ -107,7 +108,7 @@ def _tested(metrics: Sequence[str], dataset: str, rank: int) -> dict[str, Tested
 
 def rows_of(file: str, dataset: str) -> pd.DataFrame:
     """Lines of a csv file that belong to a dataset."""
-    frame = pd.read_csv(file)
+    frame = read_plain(file)
     return frame.loc[frame["dataset"] == dataset]
 
 

@@ -13,6 +13,7 @@ from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, column
 from lindrop.papers.steck2020.models import ROWS
 from lindrop.papers.steck2020.procedures import ROWS as ROWS_1_TO_5
 from lindrop.ranking.metrics import CRITERION, title
+from lindrop.store.csv_files import read_plain
 
 KINDS = {
     PUBLISHED: "trained by the published procedure",
@@ -30,9 +31,9 @@ def beside(
     figure `attribution` was made, `trained` is its csv: its trainings as published and its optima
     follow their dataset in columns of their own.
     """
-    frame = pd.read_csv(table, keep_default_na=False, na_values=[""])
+    frame = read_plain(table)
     ours = frame[frame["mean"].notna()]
-    both = pd.read_csv(trained) if trained else pd.DataFrame(columns=["dataset"])
+    both = read_plain(trained) if trained else pd.DataFrame(columns=["dataset"])
     columns = []
     for dataset, lines in ours.groupby("dataset", sort=False):
         columns.append(_measured(str(dataset), lines, str(dataset) in generated))

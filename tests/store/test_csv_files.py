@@ -1,0 +1,22 @@
+"""Tables in csv files keep the names of datasets, whatever they look like."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lindrop.papers.steck2020.section_6 import rows_of
+from lindrop.store.csv_files import read_csv, read_plain, write_csv
+
+TABLE = pd.DataFrame({"dataset": ["x", "x"], "mean": [0.5, np.nan], "paper": ["MSD", None]})
+
+
+@pytest.mark.parametrize("name", ["nan", "null", "na", "007", "2020", "1e5", "inf", "true"])
+def test_a_dataset_keeps_its_name(tmp_path, name):
+    table = TABLE.assign(dataset=name)
+    table.to_csv(tmp_path / "plain.csv", index=False)
+    write_csv(tmp_path / "sealed.csv", table)
+    for found in (read_plain(tmp_path / "plain.csv"), read_csv(tmp_path / "sealed.csv", "a rule")):
+        assert list(found["dataset"]) == [name, name]
+        assert found["mean"].isna().tolist() == found["paper"].isna().tolist() == [False, True]
+        assert len(found.groupby("dataset")) == 1
+    assert len(rows_of(str(tmp_path / "plain.csv"), name)) == 2
