@@ -90,11 +90,25 @@ def test_the_run_says_which_model_recommends_and_whether_it_was_chosen_on_older_
     command = "snakemake recommend --cores 1 --configfile mine.yaml"
     table = "results/tables/compare.csv"
     project.write("mine.yaml", ONE + "recommend: {k: 3}\n")
-    assert f"small: ease recommends, as {table} compares no models on it\n" in project.ok(command)
-    project.write(table, "dataset,model\nother,ease\nsmall,popularity\nsmall,ease\n")
+    assert f"small: ease recommends, as {table} compares no models on it" in project.ok(command)
+    by_ndcg = "small,popularity,ndcg@100,0.3\nsmall,ease,ndcg@100,0.2\n"
+    project.write(table, "dataset,model,metric,mean\nother,ease,ndcg@100,0.4\n" + by_ndcg)
     assert f"small: popularity recommends, the best of {table}\n" in project.ok(command)
     os.utime(project.path(table), (0, 0))
     project.write("mine.yaml", ONE + "recommend: {k: 5}\n")
     said = f"small: popularity recommends, the best of {table}, which is of older data\n"
     assert said in project.ok(command)
     assert pd.read_parquet(project.path(FILE.replace("ease", "popularity")))["rank"].max() == 5
+
+
+def test_the_best_model_is_that_by_the_criterion_of_the_configuration(project):
+    """Not the first one of a table that was made with another criterion."""
+    command = "snakemake recommend --cores 1 -n --configfile mine.yaml"
+    table = "results/tables/compare.csv"
+    lines = ["popularity,ndcg@100,0.3", "popularity,recall@20,0.1", "slim,recall@20,"]
+    lines += ["ease,ndcg@100,0.2", "ease,recall@20,0.2"]
+    project.write(table, "\n".join(["dataset,model,metric,mean", *("small," + x for x in lines)]))
+    project.write("mine.yaml", ONE + "recommend: {k: 9}\ncriterion: recall@20\n")
+    assert "results/recommendations/small/ease.parquet" in project.ok(command)
+    project.write("mine.yaml", ONE + "recommend: {k: 9}\n")
+    assert "results/recommendations/small/popularity.parquet" in project.ok(command)

@@ -4,12 +4,13 @@ import csv
 
 
 def best_compared():
-    """The best model of each dataset in the comparison that was made last."""
+    """The best model of each dataset by the configured criterion, in the comparison made last."""
     found = {}
     try:
         with open(real(TABLE, name="compare", end="csv"), encoding="utf-8") as file:
-            for row in csv.DictReader(file):  # the best model of a dataset comes first
-                found.setdefault(row["dataset"], row["model"])
+            rows = [row for row in csv.DictReader(file) if row["metric"] == CRITERION]
+        for row in sorted(rows, key=lambda row: -float(row["mean"] or "-inf")):
+            found.setdefault(row["dataset"], row["model"])
     except (OSError, ValueError, KeyError):
         pass
     return found
@@ -58,7 +59,7 @@ def tell_recommending():
             continue
         split = Path(real(SPLIT, dataset=dataset))
         if best.get(dataset) != model:
-            why = f"as {table} compares no models on it"
+            why = f"as {table} compares no models on it by {CRITERION}"
         elif ("split", dataset) in jobs or (
             split.stat().st_mtime > table.stat().st_mtime
         ):
