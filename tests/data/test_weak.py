@@ -368,6 +368,21 @@ def test_times_whose_order_would_be_lost_are_refused(tmp_path, times):
         read_interactions(tmp_path / "a.csv", "csv", time="when")
 
 
+@pytest.mark.parametrize(("kind", "exact"), [("float16", 1 << 11), ("float32", 1 << 24)])
+@pytest.mark.parametrize("folder", [False, True])
+def test_times_that_were_rounded_when_they_were_written_are_refused(tmp_path, kind, exact, folder):
+    times = np.array([exact, -exact, 1.5])
+    file = tmp_path / "log" / "a.parquet" if folder else tmp_path / "a.parquet"
+    file.parent.mkdir(exist_ok=True)
+    table = pd.DataFrame({"user": ["a", "b", "c"], "item": ["x", "y", "z"]})
+    table.assign(when=times.astype(kind)).to_parquet(file)
+    read = read_interactions(tmp_path / "log" if folder else file, "parquet", time="when")
+    assert sorted(read.time) == sorted(times)
+    table.assign(when=(2 * times).astype(kind)).to_parquet(file)
+    with pytest.raises(UserError, match=rf"which rounds numbers above {exact:,}; write"):
+        read_interactions(tmp_path / "log" if folder else file, "parquet", time="when")
+
+
 @pytest.mark.parametrize("name", ["training", "validation", "test"])
 def test_a_given_file_without_ratings_high_enough_is_not_passed_over(tmp_path, name):
     """Without its rows, the validation part would be drawn at random as if there were no file."""

@@ -32,6 +32,8 @@ BATCH_ROWS = 1 << 20  # of a parquet file, read at once
 ID = pa.dictionary(pa.int32(), pa.string())
 
 Times = npt.NDArray[np.float64]
+# Largest times up to which every second has a number of its own in these types.
+EXACT_TIMES = {"halffloat": 1 << 11, "float": 1 << 24}
 # Units and zones of dates; those with digits behind the millionth of a second come last.
 DATES = ("us",), ("us", "UTC"), ("ns",), ("ns", "UTC")
 
@@ -172,7 +174,7 @@ def code_parquet(path: Path, columns: Columns, min_rating: float | None) -> Code
             if columns.rating:
                 arrays[columns.rating].append(as_rating(batch.column(columns.rating), path))
             if columns.time:
-                arrays[columns.time].append(_as_text(batch.column(columns.time), path))
+                arrays[columns.time].append(_as_time(batch.column(columns.time), path))
     types = {columns.user: ID, columns.item: ID, columns.rating: pa.float64()}
     types[columns.time] = pa.string()
     table = pa.table({name: pa.chunked_array(arrays[name], types[name]) for name in arrays})
@@ -230,8 +232,18 @@ def as_rating(values: pa.Array, path: Path) -> pa.Array:
     return values.cast(pa.float64(), safe=False)  # whole numbers beyond 2⁵³ are rounded
 
 
-def _as_text(values: pa.Array, path: Path) -> pa.Array:
-    """Times as text, the form in which a text file gives them; UserError if they have none."""
+def _as_time(values: pa.Array, path: Path) -> pa.Array:
+    """Times as text, the form in which a text file gives them; UserError if they have none.
+
+    Nor may whoever wrote the file have rounded them: seconds of today in float32 are those of two
+    minutes, which would change the order of interactions.
+    """
+    largest = EXACT_TIMES.get(str(values.type))
+    if largest and pc.any(pc.greater(pc.abs(values.cast(pa.float32())), largest)).as_py():
+        raise UserError(
+            f"{path}: the column of times holds {values.type}, which rounds numbers above "
+            f"{largest:,}; write the times anew as whole numbers, double or dates"
+        )
     try:
         return values.cast(pa.string()).fill_null("")
     except pa.ArrowException as error:
