@@ -275,6 +275,14 @@ MISTAKES = {
     "a deep model": (1, ["tune", "my.csv", "--models", "cdae"], "only `make deep` trains"),
     "no budget": (2, ["plan", "my.csv", "--budget", "0"], "'--budget': 0"),
     "a wrong grid": (2, ["tune", "my.csv", "--grid", "lambda=3"], "name the model, too"),
+    "a comma within a number": (
+        *(1, ["tune", "my.csv", "--grid", "ease.lambda=1,000"]),
+        '--grid ease.lambda[1]: "000" is not allowed; allowed: a number (at least 0)',
+    ),
+    "an underscore within a number": (
+        *(1, ["fit", "my.csv", "ease", "lambda=1_000"]),
+        "lambda is '1_000', but must be a finite number, at least 0",
+    ),
     "a grid's option": (
         *(1, ["tune", "my.csv", "--grid", "ease.lamda=3"]),
         "--grid ease.lamda: no such model or option; did you mean lambda? allowed: lambda",

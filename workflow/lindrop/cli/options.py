@@ -77,8 +77,12 @@ class Option(click.Option):
 
 
 def scalar(text: Any) -> Any:
-    """A number, true, false or null where a text says one, else the text."""
-    if not isinstance(text, str):
+    """A number, true, false or null where a text says one, else the text.
+
+    What Python reads as a number, but hardly anybody means as one, is a text: 1_000, or the 000 of
+    1,000 in a list.
+    """
+    if not isinstance(text, str) or re.search(r"_|^[+-]?0\d", text):
         return text
     try:
         return json.loads(text)
