@@ -64,3 +64,13 @@ def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project
         assert {check.claim for check in checks} == claims
         assert {check.data for check in checks} == {"synthetic"}
     assert not rules_run(project.ok(f"{run} -n"))
+    project.write(
+        "probe.smk", 'include: "workflow/Snakefile"\nprint("counted:", *deep_results(".json"))\n'
+    )
+    probe = "snakemake -s probe.smk -n --cores 2 scorecard --configfile config/small.yaml"
+    made = [
+        f"results/experiments/steck2020/{job}.json" for job in ("emphasis", "fig1_as_published")
+    ]
+    assert f"counted: {' '.join(made)}\n" in project.ok(probe)
+    # what was made from other data decides no claim, though its datasets have the same names
+    assert "counted:\n" in project.ok(f"{probe} --config seed=2")

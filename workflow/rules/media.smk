@@ -1,4 +1,5 @@
 # Files of figures and tables, and which of them each page shows. This file has no rules.
+from lindrop.claims.check_files import read_made_from
 
 
 def media_files(path, name, category, labels, ends):
@@ -43,28 +44,16 @@ def deep_metrics():
 def deep_results(end):
     """Files with this ending that `make deep` made, or a target such as `attribution`.
 
-    They are parameters, not inputs: the default run neither needs PyTorch nor trains for hours.
+    They are parameters, not inputs: the default run neither needs PyTorch nor trains for hours. Those
+    made from other data, by other settings or by other code are left out.
     """
-    files = [real(file) for file in DEEP_RESULTS if file.endswith(end)]
-    asked = [name for name in ASKED_RESULTS if name not in EVERY_RUN]
-    files += [file for name in asked for file in asked_results(name, end)]
-    return [file for file in files if Path(file).exists()]
-
-
-def asked_results(name, end):
-    """Files with this ending that a target of its own made, if it made them from these datasets."""
-    files = [real(file) for file in ASKED_RESULTS[name]]
-    (numbers,) = (Path(file) for file in files if file.endswith(".csv"))
-    try:
-        lines = numbers.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return []
-    made_from = {line.partition(",")[0] for line in lines[1:]}
-    return (
-        [file for file in files if file.endswith(end)]
-        if made_from <= {*DATASETS}
-        else []
-    )
+    found = []
+    for files, made_from in OPTIONAL_RESULTS:
+        files = [real(file) for file in files]
+        (checks,) = (file for file in files if file.endswith(".json"))
+        if read_made_from(checks) == made_from:
+            found += [file for file in files if file.endswith(end)]
+    return [file for file in found if Path(file).exists()]
 
 
 def on_page(page, file):

@@ -45,16 +45,18 @@ for paper, rows in PAPERS.items():
             files = figure_files(identifier, paper_of(paper), **labels)
             if row.checks:
                 files["checks"] = CHECKS.format(paper=paper, job=name)
-            makers = [PAPER_RESULTS[paper]]
+            settings = paper_settings(paper, row.settings) | making.settings
+            facts = code("figure.py", made_by), making.lineage, settings
+            made_from = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+            made = [*map(str, files.values())]
             if row.deep:
-                makers = [DEEP_RESULTS]
+                DEEP_RESULTS.extend(made)
             elif row.asked:
-                makers = [
-                    ASKED_RESULTS[name],
-                    *(makers if name in EVERY_RUN else []),
-                ]
-            for made in makers:
-                made.extend(map(str, files.values()))
+                ASKED_RESULTS[name].extend(made)
+            if name in EVERY_RUN or not (row.deep or row.asked):
+                PAPER_RESULTS[paper].extend(made)
+            else:
+                OPTIONAL_RESULTS.append((made, made_from))
 
             rule:
                 name:
@@ -80,8 +82,9 @@ for paper, rows in PAPERS.items():
                 params:
                     code=code("figure.py", made_by),
                     lineage=making.lineage,
+                    made_from=made_from,
                     module=module_name(made_by),
-                    settings=paper_settings(paper, row.settings) | making.settings,
+                    settings=settings,
                 script:
                     "../scripts/figure.py"
 

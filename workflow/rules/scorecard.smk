@@ -38,15 +38,7 @@ rule scorecard:
 
 for page, papers in PAGES.items():
     shown = {file: title for file, title in REPORTED.items() if on_page(page, file)}
-    optional = [
-        *DEEP_RESULTS,
-        *(
-            file
-            for name, files in ASKED_RESULTS.items()
-            for file in files
-            if name not in EVERY_RUN
-        ),
-    ]
+    optional = [file for files, _ in OPTIONAL_RESULTS for file in files]
     media = [file for file in shown if file not in map(real, optional)]
     captions = [
         own_file("workflow", "report", f"{Path(file).stem}.rst") for file in shown

@@ -81,9 +81,11 @@ COMPARED = [
     ),
 ]
 # Files made by the target of each paper, those that only `make deep` makes, and those that only a
-# target of their own makes. Filled by the papers' rules.
+# target of their own makes. Filled by the papers' rules, and so are the files of each figure that not
+# every run makes, with a fingerprint of what leads to it.
 PAPER_RESULTS = {paper: [] for paper in PAPERS}
 DEEP_RESULTS = []
+OPTIONAL_RESULTS = []
 ASKED_RESULTS = {
     name: []
     for rows in PAPERS.values()

@@ -12,4 +12,4 @@ with job(snakemake.log[0]):
     table = module.table(data) if hasattr(module, "table") else data
     save(module.draw(data), table, output)
     if output.get("checks"):
-        write_checks(output.checks, module.checks(data))
+        write_checks(output.checks, module.checks(data), params.made_from)

@@ -1,8 +1,9 @@
 """Files results/experiments/<paper>/<job>.json with the checks that one job computed.
 
-Their form is {"crc32", "checks": [{"claim", "what", "computed", "relation", "expected",
-"tolerance", "form", "data", "verdict"}]}, where "crc32" is the checksum of the checks without their
-verdicts, and "claim" is the id by which config/claims/<paper>.yaml names the check. Where they
+Their form is {"crc32", "made_from", "checks": [{"claim", "what", "computed", "relation",
+"expected", "tolerance", "form", "data", "verdict"}]}, where "crc32" is the checksum of the checks
+without their verdicts, "made_from" a fingerprint of the code and data behind a figure (empty for
+other jobs), and "claim" the id by which config/claims/<paper>.yaml names the check. Where they
 matter, a check has "stderr", "users" and "at_rest", too. NaN and infinity are written as null. The
 verdict of a check is written for readers of the file; the library computes it again after reading
 the numbers.
@@ -20,17 +21,19 @@ from lindrop.base.errors import Damaged, UserError
 from lindrop.claims.checks import Check
 from lindrop.store.json_crc import CRC, crc_of
 
+MADE_FROM = "made_from"
 DOUBTS = ("stderr", "users", "at_rest")
 
 
-def write_checks(path: str | Path, checks: Iterable[Check]) -> None:
-    """Write the checks of one job."""
+def write_checks(path: str | Path, checks: Iterable[Check], made_from: str = "") -> None:
+    """Write the checks of one job; `made_from` is a fingerprint of what led to them."""
     checks = list(checks)
     lines = [{key: _number(value) for key, value in _stated(check).items()} for check in checks]
     crc = crc_of(lines)
     for line, check in zip(lines, checks, strict=True):
         line["verdict"] = check.verdict
-    text = json.dumps({CRC: crc, "checks": lines}, indent=1, allow_nan=False, ensure_ascii=False)
+    content = {CRC: crc, MADE_FROM: made_from, "checks": lines}
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
     with atomic(path) as partial:
         partial.write_text(text + "\n", encoding="utf-8")
 
@@ -53,6 +56,15 @@ def read_checks(path: str | Path) -> list[Check]:
             f"{path}: not a file of checks ({error}): delete it and run again; {maker} makes it "
             "anew"
         ) from None
+
+
+def read_made_from(path: str | Path) -> str | None:
+    """The fingerprint with which checks were written; None if there is none."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))[MADE_FROM]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return str(found)
 
 
 def _stated(check: Check) -> dict[str, Any]:

@@ -27,6 +27,10 @@ class Figure:
     deep: bool = False  # made by `make deep` only: it needs PyTorch
     asked: bool = False  # made by the target of its own name only: it takes long
 
+    def __post_init__(self) -> None:
+        if (self.deep or self.asked) and not self.checks:
+            raise ValueError("the file of its checks tells whether such a figure is outdated")
+
 
 @dataclass(frozen=True)
 class Table:
