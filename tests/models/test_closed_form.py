@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lindrop.models.base import LowRank
-from lindrop.models.closed_form import fit_dropout_l2, fit_product_l2, fit_weight_decay
+from lindrop.models.base import LowRank, Training
+from lindrop.models.closed_form import (
+    fit_dropout_l2,
+    fit_popularity,
+    fit_product_l2,
+    fit_weight_decay,
+)
 from support.models import tasteful
 from support.objectives import DENSE, DTYPES, RANK, Loss, WeightDecay, least, off, training
 
@@ -16,6 +21,11 @@ ROWS = {
     "row 3": (lambda data, k: fit_dropout_l2(data, k, 0.4, 20.0), Loss(0.4, 20.0)),
     "row 3, no λ": (lambda data, k: fit_dropout_l2(data, k, 0.4, 0.0), Loss(0.4, 0.0)),
 }
+
+
+def test_popularity_counts_users_however_often_they_have_an_item():
+    often = sp.csr_array(np.array([[9.0, 1, 0], [0, 1, 0], [0.5, 1, 0]], np.float32))
+    assert fit_popularity(Training.of(often)).model.counts.tolist() == [2, 3, 0]
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -331,13 +331,18 @@ def are_whole(x: sp.csr_array) -> bool:
     return all(bool(np.all(part == np.rint(part))) for part in parts)
 
 
-def shares_of_users(x: sp.csr_array) -> Vector:
-    """Share of the users of X that have each item; an item without any counts as of one."""
+def users_of_items(x: sp.csr_array) -> npt.NDArray[np.int64]:
+    """Number of users of X that have each item, however often."""
     x = canonical(x)
     users = np.zeros(x.shape[1], np.int64)
     for start in range(0, x.nnz, COUNTED):  # NumPy would copy all indices as 64-bit integers
         users += np.bincount(x.indices[start : start + COUNTED], minlength=x.shape[1])
-    shares: Vector = np.maximum(users, 1) / max(np.count_nonzero(np.diff(x.indptr)), 1)
+    return users
+
+
+def shares_of_users(x: sp.csr_array) -> Vector:
+    """Share of the users of X that have each item; an item without any counts as of one."""
+    shares: Vector = np.maximum(users_of_items(x), 1) / max(np.count_nonzero(np.diff(x.indptr)), 1)
     return shares
 
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from lindrop.base.arrays import Vector
 from lindrop.linalg.spectrum import regularised_spectrum, ridge_regression
-from lindrop.models.base import Fit, LowRank, Popularity, Training, dropout_penalty
+from lindrop.models.base import Fit, LowRank, Popularity, Training, dropout_penalty, users_of_items
 from lindrop.models.memory import regularised_bytes
 from lindrop.models.precision import inverted
 
 
 def fit_popularity(data: Training) -> Fit:
-    """Fit that scores every item by its number of training users."""
-    return Fit(Popularity(data.gram_diagonal))
+    """Fit that scores every item by its number of training users, however often they have it."""
+    return Fit(Popularity(users_of_items(data.x).astype(np.float64)))
 
 
 def fit_weight_decay(data: Training, rank: int, ridge: float) -> Fit:
