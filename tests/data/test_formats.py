@@ -1,12 +1,14 @@
 """Every published layout, packed in every published way, gives the same interactions."""
 
 import gzip
+import hashlib
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import yaml
 
 from lindrop.base.errors import UserError
 from lindrop.data.formats import read_interactions
@@ -21,6 +23,7 @@ from support.files import (
     write_netflix_tar,
     write_zip,
 )
+from support.repository import REPOSITORY
 
 
 def pairs(data):
@@ -134,6 +137,16 @@ def test_the_same_ratings_in_every_published_format(shared):
         data = read_interactions(shared / file, format, min_rating=3.5)
         assert set(pairs(data)) == events, file
         assert data.raw == RawCounts(100_000, 943, 1682), file
+
+
+def test_the_configuration_of_movielens_100k_states_its_ratings_file(shared):
+    """The sha256 is the one that public loaders of this file check; our archive is repacked."""
+    entry = yaml.safe_load((REPOSITORY / "config" / "ml-100k.yaml").read_text())["datasets"]
+    content = (shared / "ml-100k" / "u.data").read_bytes()
+    stated = entry["ml-100k"]["source"]
+    assert stated["url"].endswith("/u.data")
+    assert stated["bytes"] == len(content)
+    assert stated["sha256"] == hashlib.sha256(content).hexdigest()
 
 
 ODD_IDS = [
