@@ -3,6 +3,7 @@
     python benchmarks/plan.py rates FOLDER
     python benchmarks/plan.py jobs FOLDER
     python benchmarks/plan.py ml-1m FOLDER
+    python benchmarks/plan.py paper
     python benchmarks/plan.py check NAME=FOLDER[:CONFIG] ...
 
 FOLDER is one in which the default configuration was run. `rates` takes the seconds of its fits, and
@@ -11,7 +12,8 @@ a fit by users × users, and writes them with the work that they did to
 workflow/lindrop/planning/rates.csv. `jobs` takes the
 seconds of the jobs without data and writes jobs.csv beside it. `ml-1m` keeps what every job of a
 run of config/ml-1m.yaml took, in benchmarks/results/ml-1m_jobs.csv: the rate of Table 1's trainings
-as published is from there. `check` writes predicted and
+as published is from there. `paper` needs no folder: it writes what config/paper.yaml will take to
+paper_plan.csv there. `check` writes predicted and
 measured seconds of the jobs of finished runs to benchmarks/results/plan.csv; runs with these names
 are replaced.
 """
@@ -31,6 +33,7 @@ from lindrop.configuration.schema import load_schema
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.memory import Size
+from lindrop.papers.steck2020.models import FITTED, figure_models
 from lindrop.planning import cost, work
 from lindrop.planning.plan import STARTS, planned, ranks_of
 from lindrop.planning.sizes import planned_size, stated_size
@@ -39,6 +42,7 @@ from lindrop.ranking.grids import grid
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "plan.csv"
 ML_1M = OUTPUT.with_name("ml-1m_jobs.csv")
+PAPER = OUTPUT.with_name("paper_plan.csv")
 # What the seconds of some jobs are proportional to, as it is in the default run.
 WORK = {
     "mianjy2018_convergence": 4,  # runs
@@ -192,6 +196,16 @@ def keep_ml_1m(folder: Path) -> None:
     print(f"{len(found)} jobs, {found['processor'].sum():.0f} s of processor time")
 
 
+def paper() -> None:
+    """Write what a run of config/paper.yaml is planned to take."""
+    config = checked(configuration(ROOT / "config" / "paper.yaml"), load_schema())
+    models = sorted({*FITTED, *figure_models(config["steck2020"]["curves"])})
+    plan = planned(config, models, papers=True)
+    totals = pd.DataFrame([{"config": "paper.yaml", **plan.totals()}]).round(1)
+    totals.to_csv(PAPER, index=False)
+    print(plan.summary())
+
+
 def jobs(folder: Path) -> None:
     """Write the seconds of jobs that no data decide, by rule."""
     found = benchmarks_of(folder)
@@ -271,7 +285,7 @@ STAGES = ("generate_interactions", "read_interactions", "split", "gram", "spectr
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("rates", "jobs", "ml-1m", "check"))
+    parser.add_argument("what", choices=("rates", "jobs", "ml-1m", "paper", "check"))
     parser.add_argument("folders", nargs="*")
     given = parser.parse_args()
     if given.what == "rates":
@@ -280,6 +294,8 @@ def main() -> None:
         jobs(Path(given.folders[0]))
     elif given.what == "ml-1m":
         keep_ml_1m(Path(given.folders[0]))
+    elif given.what == "paper":
+        paper()
     else:
         check(given.folders)
 

@@ -40,7 +40,7 @@ def test_points_are_those_of_the_published_procedure(study, trained):
 @pytest.fixture
 def shown(trained, tmp_path):
     file = tmp_path / "curves.csv"
-    write_csv(file, trained.assign(dataset="one", data="other"))
+    write_csv(file, trained.assign(dataset="one", data="other", set=None))
     return figure.data([str(file)])
 
 
@@ -55,6 +55,15 @@ def test_the_figure_is_drawn_and_its_claims_follow_from_the_curves(shown):
     assert verdicts(as_printed)["fig1_as_published_highest"] == Verdict.IN_SHAPE
     worse = as_printed.assign(mean=as_printed["mean"] - 0.05 * (even["curve"] == "edlae"))
     assert verdicts(worse)["fig1_as_published_highest"] == Verdict.OTHERWISE
+
+
+def test_of_the_papers_sets_netflix_alone_decides(shown):
+    published = shown.assign(data="published")
+    assert {check.claim for check in figure.checks(published.assign(set="Netflix"))} == {
+        *figure.CLAIMS.values()
+    }
+    for other in ("ML-20M", "MSD"):
+        assert not figure.checks(published.assign(set=other))
 
 
 def verdicts(data):

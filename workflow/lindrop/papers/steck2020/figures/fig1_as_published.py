@@ -33,11 +33,16 @@ def draw(data: pd.DataFrame) -> Figure:
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
-    """Checks of what the paper sees in the figure, each under its claim's own name."""
+    """Checks of what the paper sees in the figure, each under its claim's own name.
+
+    The figure is about Netflix: the paper's two other sets decide none of them.
+    """
     found = []
     for name, of in data.groupby("dataset", sort=False):
         label: Data = str(of["data"].iloc[0])  # type: ignore[assignment]
-        seen = fig1_left.rank_checks(Dataset(str(name), label), of)
+        paper = of["set"].iloc[0]
+        dataset = Dataset(str(name), label, paper if isinstance(paper, str) else None)
+        seen = fig1_left.rank_checks(dataset, of)
         found += [
             replace(check, claim=CLAIMS[check.claim]) for check in seen if check.claim in CLAIMS
         ]
