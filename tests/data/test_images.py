@@ -3,7 +3,6 @@
 import gzip
 import os
 import pickle
-import struct
 
 import numpy as np
 import pytest
@@ -11,14 +10,9 @@ import pytest
 from lindrop.base.errors import UserError
 from lindrop.data.images import read_cifar10, read_mnist
 from support.files import cut_short, tar_of
+from support.images import batch_pickle, idx
 
 ROWS = 4  # of a batch
-
-
-def idx(array, magic=None, shape=None):
-    """An idx file of bytes; by default what it announces is true."""
-    magic, shape = magic or 0x800 + array.ndim, shape or array.shape
-    return struct.pack(f">I{len(shape)}I", magic, *shape) + array.tobytes()
 
 
 def write_mnist(folder, count=50):
@@ -29,25 +23,6 @@ def write_mnist(folder, count=50):
     for path, array in zip(paths, (pixels, digits), strict=True):
         path.write_bytes(gzip.compress(idx(array)))
     return paths, pixels, digits
-
-
-def batch_pickle(pixels, labels, dtype=b"u1"):
-    """What Python 2 wrote, opcode by opcode: today's pickles do not have its strings."""
-
-    def text(value):
-        return b"U" + bytes([len(value)]) + value
-
-    def number(value):
-        return b"J" + struct.pack("<i", value)
-
-    data = pixels.tobytes()
-    kind = b"cnumpy\ndtype\n" + text(dtype) + number(0) + number(1) + b"\x87R("
-    kind += number(3) + text(b"|") + b"NNN" + number(-1) + number(-1) + number(0) + b"tb"
-    array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n" + number(0) + b"\x85"
-    array += text(b"b") + b"\x87R(" + number(1) + b"".join(map(number, pixels.shape)) + b"\x86"
-    array += kind + b"\x89T" + struct.pack("<i", len(data)) + data + b"tb"
-    listed = b"](" + b"".join(map(number, labels)) + b"e"
-    return b"\x80\x02}(" + text(b"data") + array + text(b"labels") + listed + b"u."
 
 
 def cifar_batches():
