@@ -33,7 +33,7 @@ trained as published and on weights b rest on the splits of the sections below. 
 holds in shape, that is, its orderings and trends do. *No*: they differ. *Undecided*: the test users
 are too few, or a fit is not at rest; such a check decides nothing. The number that decides stands
 beside what the claim requires; `real_claims.csv` has every check with its standard error and its
-number of users. MovieLens 100K was tuned before the search tried values between those of a list."""
+number of users."""
 WORDS = {Verdict.IN_SHAPE: "yes", Verdict.OTHERWISE: "no", Verdict.UNDECIDED: "undecided"}
 SIGNS = {
     ("at least", True): "≥",
