@@ -20,8 +20,7 @@ Steck 2020 trains with full emphasis, b = 0: errors on kept inputs do not count.
 serves every b (`workflow/lindrop/papers/steck2020/partial_emphasis.py`), so p and λ are tuned for
 each b alike. With λ‖B‖² beside the loss, every column of the model is that of Eq. 8 at another λ
 times a factor; where the diagonal is to be zero, the factor is 1 and b is nothing but another name
-of λ. The run checks both to rounding. λ was searched in quarter decades on MovieLens 100K, in half
-decades on the others."""
+of λ. The run checks both to rounding. λ was searched in quarter decades."""
 
 
 def sentences(found: pd.DataFrame) -> str:

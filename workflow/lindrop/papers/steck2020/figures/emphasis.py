@@ -122,4 +122,4 @@ def _draw(axis: Axes, of: pd.DataFrame) -> None:
         style: dict[str, Any] = {"ms": 3.5, "color": colour, "elinewidth": 0.7, "capsize": 1.5}
         axis.errorbar(line["b"] + shift, line["value"], bars, marker=marker, label=where, **style)
     axis.axhline(0, color="k", lw=0.8, ls=":", label="zero diagonal: b = 0 at another λ")
-    axis.set_xlabel("weight b of kept inputs (a = 1)")
+    axis.set_xlabel("weight b, at a = 1")
