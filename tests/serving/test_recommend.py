@@ -10,9 +10,10 @@ import scipy.sparse as sp
 
 import lindrop
 from lindrop.base.errors import UserError
+from lindrop.data.formats import read_interactions
 from lindrop.models.base import Training
 from lindrop.models.catalogue import CATALOGUE, fit
-from lindrop.serving.histories import Histories, chosen, read_histories, read_ids
+from lindrop.serving.histories import Histories, chosen, histories_of, read_histories, read_ids
 from lindrop.serving.recommend import recommended
 from lindrop.store.model import SavedModel, read_model, write_model
 from lindrop.store.recommendations import write_recommendations
@@ -101,6 +102,23 @@ def test_a_model_of_good_ratings_is_given_the_good_ones_of_a_table(kind):
         twice = pa.Table.from_arrays(columns, list(twice))
     with pytest.raises(UserError, match="2 columns have the name 'stars'"):
         lindrop.recommend(model, twice, k=5)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pa.Table.from_pandas])
+def test_users_without_a_good_rating_get_what_is_popular_as_from_a_file(kind, tmp_path):
+    model = replace(EASE, source={"min_rating": 3.5, "rating": "stars"})
+    users, stars = ["none", "anna", "anna", "none"], [1, 5, 4, 2]
+    table = pd.DataFrame({"user": users, "item": ITEMS[[1, 3, 7, 3]], "stars": stars})
+    found = lindrop.recommend(model, kind(table), k=5)
+    assert list(found["user"].unique()) == ["none", "anna"]
+    assert set(of_user(found, "none")["by"]) == {"popularity"}
+    assert list(of_user(found, "anna")["item"]) == by_hand([3, 7], 5)[0]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    read = read_interactions(tmp_path / "a.csv", "csv", min_rating=3.5, rating="stars")
+    of_file = pd.concat(recommended(model, histories_of(read, model.items), 5))
+    assert {*of_file["user"]} == {*found["user"]}
+    some = lindrop.recommend(model, kind(table), k=5, users=["anna"])
+    assert set(some["user"]) == {"anna"}
 
 
 def test_ratings_in_the_index_of_a_table_count_too():

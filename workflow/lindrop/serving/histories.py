@@ -137,6 +137,11 @@ def read_ids(path: str | Path) -> pa.Array:
     return pa.array(ids, pa.string())
 
 
+def user_ids(given: Any, columns: tuple[str, str]) -> Ids:
+    """The distinct users of interactions, in the order of their first appearance."""
+    return _objects(_pairs(given, columns)[0].unique())
+
+
 def item_ids(given: Any, columns: tuple[str, str]) -> Ids:
     """The distinct items of interactions, in the order of their first appearance."""
     return _objects(_pairs(given, columns)[1].unique())

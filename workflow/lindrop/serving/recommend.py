@@ -18,6 +18,7 @@ from lindrop.serving.histories import (
     columns_of_model,
     positions,
     read_histories,
+    user_ids,
 )
 from lindrop.store.model import SavedModel
 
@@ -46,8 +47,10 @@ def recommend(
     items are left has fewer rows.
     """
     columns = columns or columns_of_model(interactions, model.source)
-    interactions = as_rated(interactions, model.source)
-    found = read_histories(interactions, model.items, users, columns, model.weighted)
+    rated = as_rated(interactions, model.source)
+    if users is None and rated is not interactions:  # nobody without good ratings is lost
+        users = list(user_ids(interactions, columns))
+    found = read_histories(rated, model.items, users, columns, model.weighted)
     if found.unknown:
         logger.warning("%d items of the histories are not known to the model", found.unknown)
     parts = [*recommended(model, found, k, allow, block, keep_seen)]
