@@ -136,6 +136,28 @@ def test_a_model_that_is_zero_is_never_chosen(data, users):
     assert choose(found, options)["lambda"].tolist() == [1.0]
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("ease", {"ridge": 1e30}),
+        ("full_edlae", {"p": 0.3, "ridge": 1e30}),
+        ("sparse_edlae", {"neighbours": 5, "p": 0.3, "ridge": 1e60}),
+        ("slim", {"l1": 1e9, "l2": 1.0}),
+        ("weight_decay", {"rank": 3, "ridge": 1e9}),
+    ],
+)
+def test_a_model_that_is_zero_is_not_fitted_in_silence(data, users, name, parameters):
+    """All items would tie, and their order in the file would look like recommendations."""
+    with pytest.raises(UserError, match="the model is zero, so that all items tie: its penalty"):
+        fit(name, data, **parameters)
+    point = {"lambda" if key == "ridge" else key: value for key, value in parameters.items()}
+    rank = point.pop("rank", data.items)
+    found = tune(
+        data, name, [point], [rank], {key: [value] for key, value in point.items()}, *users
+    )
+    assert found[tuning.CRITERION].isna().all()
+
+
 def test_a_fit_that_has_no_room_is_refused_before_it_starts(data, users, monkeypatch):
     monkeypatch.setattr("lindrop.base.memory.available_bytes", lambda: 1000.0)
     with pytest.raises(UserError, match=r"fitting EDLAE to .* items needs 0\.\d GB"):

@@ -371,4 +371,11 @@ def fit(name: str, data: "Training", rank: int | None = None, **parameters: Any)
     entry.require_parameters(parameters)
     entry.require_memory(Size.of(data), ranks, **parameters)
     ((_, result),) = entry.fits(data, ranks, **parameters)
+    from lindrop.models.base import is_zero  # NumPy, which readers of the catalogue do not need
+
+    if is_zero(result.model, data.items):
+        raise UserError(
+            f"{entry.title}: the model is zero, so that all items tie: its penalty is too large, "
+            "or no user has two items"
+        )
     return result

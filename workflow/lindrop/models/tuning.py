@@ -13,7 +13,7 @@ from lindrop.base.arrays import Vector
 from lindrop.base.errors import Unsolvable, UserError
 from lindrop.base.reporting import Progress, logger
 from lindrop.base.stopwatch import Cost, Stopwatch
-from lindrop.models.base import Fit, LowRank, SparseItems, Training, Validation, bytes_of
+from lindrop.models.base import Fit, Training, Validation, bytes_of, is_zero
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.entry import Entry
 from lindrop.models.memory import Size
@@ -111,20 +111,13 @@ def _means(
     fit: Fit, data: Training, fold_in: sp.csr_array, held_out: sp.csr_array
 ) -> dict[str, float]:
     """Every metric, as a mean over the users; NaN for a zero model, since all its scores tie."""
-    if _is_zero(fit):
+    if is_zero(fit.model, data.items):
         logger.warning("the model is zero (its penalty is too large): left out")
         return dict.fromkeys(data.metrics, float("nan"))
     result = evaluate(fit.model, fold_in, held_out, data.metrics, data.shares)
     found = {str(name): float(mean) for name, mean in summary(result.per_user)["mean"].items()}
     found |= result.overall
     return {name: found[name] for name in data.metrics}
-
-
-def _is_zero(fit: Fit) -> bool:
-    model = fit.model
-    return (isinstance(model, LowRank) and not model.encoder.any()) or (
-        isinstance(model, SparseItems) and not model.data.any()
-    )
 
 
 def only_choice(options: Mapping[str, Any], ranks: Sequence[int]) -> pd.DataFrame:
@@ -239,7 +232,7 @@ def refit(
         if data.read_triangle is not None:
             timed = replace(timed, read_triangle=watch.paused(data.read_triangle))
         for rank, fit in entry.fits(timed, ranks, **parameters(point, options)):
-            if _is_zero(fit):
+            if is_zero(fit.model, data.items):
                 raise UserError(f"{name} at {point}: the model is zero (its penalty is too large)")
             cost = watch.cost(fit.earlier)
             found = watch.paused(evaluate)(
