@@ -79,7 +79,7 @@ def test_a_broken_file_is_named(tmp_path, text):
         (0.3, 0.25, 100, "about 278 test users would tell"),  # 1.2: (2 / 1.2)² times as many
         (-0.3, 0.25, 100, "about 278 test users would tell"),
         (0.001, 0.25, 400, "about 100,000,000 test users would tell"),
-        (0.0, 0.25, 100, "no users would tell"),
+        (0.0, 0.25, 100, "no number of users would tell"),
     ],
 )
 def test_a_test_set_too_small_to_tell_leaves_a_check_open(computed, stderr, users, doubt):

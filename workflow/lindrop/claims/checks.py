@@ -85,7 +85,9 @@ class Check:
         if needed <= self.users:
             return ""
         return (
-            f"about {needed:,} test users would tell" if needed < ENOUGH else "no users would tell"
+            f"about {needed:,} test users would tell"
+            if needed < ENOUGH
+            else "no number of users would tell"
         )
 
     @property
