@@ -26,8 +26,8 @@ import scipy.sparse as sp
 
 from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
-from lindrop.models.pattern.fit import Solver
 from lindrop.models.pattern.rows import Columns
+from lindrop.models.pattern.solver import Solver
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "pattern_growth.csv"
@@ -80,7 +80,7 @@ def point(series: str, value: int) -> dict[str, Any]:
 
 def timed(solver: Solver, items: int) -> tuple[float, float, int]:
     """Processor seconds of choosing neighbours and of solving columns, of some blocks of items."""
-    from lindrop.models.pattern import fit as module
+    from lindrop.models.pattern import solver as module
 
     spent = dict.fromkeys(("choose", "solve_columns"), 0.0)
 

@@ -58,7 +58,14 @@ MNIST = 50_000 * 784 * 256 * 2000
 
 def rates(folder: Path) -> None:
     """Write the rates of a finished default run, and those measured at ML-20M's size."""
-    rows = [*of_default_run(folder), *at_ml_20m(), *on_gowalla(), *on_ml_1m(), *of_few_users()]
+    rows = [
+        *of_default_run(folder),
+        *at_ml_20m(),
+        *on_gowalla(),
+        *of_hybrid(),
+        *on_ml_1m(),
+        *of_few_users(),
+    ]
     reading = pd.read_csv(OUTPUT.with_name("data_at_scale.csv"))
     found = reading[(reading["step"] == "read") & (reading["file"] == "ratings.csv")].iloc[0]
     rows.append(("read", 20_108, 2e7, float(found["seconds"] * found["cores"])))
@@ -139,6 +146,15 @@ def on_gowalla() -> Iterator[tuple[str, int, float, float]]:
     amount = work.pattern(size, [size.items], {"neighbours": 100})
     for model in ("sparse_edlae", "sparse_ease"):
         yield model, size.items, amount, float(row["processor seconds"])
+
+
+def of_hybrid() -> Iterator[tuple[str, int, float, float]]:
+    """Rate of the model with low rank and pattern, from benchmarks/results/sparse_peers.csv."""
+    table = pd.read_csv(OUTPUT.with_name("sparse_peers.csv"))
+    row = table.query("set == 'ml-1m' and model == 'hybrid_edlae, 25 + 25'").iloc[0]
+    size = planned_size(Size(5_034, 3_502, 480_243))
+    amount = work.hybrid(size, [size.items], {"neighbours": 25, "factors": 25})
+    yield "hybrid_edlae", size.items, amount, float(row["processor seconds"])
 
 
 def of_few_users() -> Iterator[tuple[str, int, float, float]]:

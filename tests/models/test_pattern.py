@@ -15,10 +15,11 @@ from lindrop.models.base import Training, dropout_penalty
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.memory import Size
 from lindrop.models.pattern import columns, order, rows
-from lindrop.models.pattern import fit as fits
-from lindrop.models.pattern.fit import Solver, fit_columns, fit_sparse_edlae
+from lindrop.models.pattern import solver as fits
+from lindrop.models.pattern.fit import fit_columns, fit_sparse_edlae
 from lindrop.models.pattern.order import order_together
 from lindrop.models.pattern.rows import cut, cuts_of, in_rows, joined
+from lindrop.models.pattern.solver import Solver
 from lindrop.ranking.evaluation import evaluate, summary
 from support.models import tasteful
 

@@ -14,6 +14,7 @@ from lindrop.dropout.autoencoders.training import Run
 from lindrop.dropout.autoencoders.weights import Weights
 from lindrop.linalg.triangle import Triangle
 from lindrop.models.base import Fit, FullRank, LowRank, Popularity, ScaledSymmetric, SparseItems
+from lindrop.models.pattern.hybrid import Hybrid
 from lindrop.models.torch.model import Perceptron
 from lindrop.models.tuning import Tested
 from lindrop.models.wmf import WeightedFactors
@@ -125,11 +126,13 @@ def _models() -> dict[str, Any]:
     indptr = np.arange(0, 26, 2, dtype=np.int32)
     indices = np.array([column for row in range(12) for column in (row % 6, 6 + row % 5)], np.int32)
     weights, biases = (narrow, np.ascontiguousarray(narrow.T)), (narrow[0], wide[0])
+    sparse = indptr, indices, wide.ravel()[:24].copy()
     return {
         "full rank": ScaledSymmetric(wide[0], wide[1], wide.ravel().copy()),
         "any matrix": FullRank(wide),
         "low rank": LowRank(narrow, narrow + 1),
-        "sparse": SparseItems(indptr, indices, wide.ravel()[:24].copy()),
+        "sparse": SparseItems(*sparse),
+        "low rank and sparse": Hybrid(narrow, narrow + 1, *sparse),
         "popularity": Popularity(np.arange(12.0)),
         "factors": WeightedFactors(narrow, 2.0, 3.0),
         "perceptron": Perceptron(weights, biases, (True, False), True),

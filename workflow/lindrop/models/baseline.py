@@ -22,6 +22,7 @@ JOB = (
     "lindrop.models.edlae.fit",
     "lindrop.models.full_rank",
     "lindrop.models.pattern.fit",
+    "lindrop.models.pattern.hybrid",
     "lindrop.models.sampled",
     "lindrop.models.slim",
     "lindrop.models.tuning",

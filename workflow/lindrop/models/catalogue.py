@@ -347,6 +347,32 @@ CATALOGUE: Mapping[str, Entry] = {
         scaled_by="neighbours",
         columns="pattern.fit:fit_columns",
     ),
+    "hybrid_edlae": Entry(
+        "hybrid EDLAE (low rank + sparse)",
+        "pattern.hybrid:fit_hybrid_edlae",
+        "EDLAE with B = off(UV') + S: low rank and, beside it, a limited number of neighbours per "
+        "item; for catalogues that are too large for dense models. It is fitted only where "
+        "`compare.models` or a command names it.",
+        {
+            "factors": Option(
+                "Numbers of columns of U and of V to search.",
+                [50],
+                kind="integer",
+                minimum=1,
+                below=LARGEST_FACTORED + 1,
+            ),
+            "neighbours": NEIGHBOURS([50]),
+            "p": P([0.35, 0.5, 0.8]),
+            "lambda": LAMBDA([10, 30, 100, 300]),
+            "user_cap": USER_CAP(100),
+            "iterations": ITERATIONS(20),
+            "tolerance": TOLERANCE(1.0e-3),
+        },
+        memory=memory.hybrid,
+        gram=False,
+        asked=True,
+        scaled_by="neighbours",
+    ),
 }
 TORCH = {name: entry.title for name, entry in CATALOGUE.items() if entry.torch}
 

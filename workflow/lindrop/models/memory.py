@@ -27,9 +27,10 @@ PIVOTS = 320  # columns of the buffer of an inversion (lindrop.linalg.inverse)
 DENSE = 2000  # items up to which a spectrum is that of the whole matrix (lindrop.linalg.spectrum)
 KRYLOV = 128  # vectors that a Krylov step adds
 SPARSE = 16  # multiplications of a dense product in the time of one of a sparse product
-PART = 1 << 26  # weights of the columns of B that are solved together (lindrop.models.pattern.fit)
+PART = 1 << 26  # weights of the columns of B that are solved together (pattern.solver)
 BLOCK = 64  # columns that a thread solves one after the other
 SHARED = 1 << 22  # most words of bits that columns share (lindrop.models.pattern.columns)
+DECODED = 1024  # items whose rows of V are computed at once (lindrop.models.pattern.hybrid)
 BANDS = 4  # in which these are freed (lindrop.models.pattern.rows)
 FILLED = 0.02  # share of the entries of SLIM's matrix that are not zero
 
@@ -292,6 +293,21 @@ def pattern_joined(size: Size, ranks: Sequence[int], options: Options) -> float:
     weights = 2.0 * columns_bytes(size.items, _neighbours(size, options))
     vectors = 64.0 * size.items + 8.0 * size.users
     return weights + vectors + max(weights / BANDS, evaluation_bytes(size))
+
+
+def hybrid(size: Size, ranks: Sequence[int], options: Options) -> float:
+    """Peak bytes of EDLAE with low rank and a pattern: X in float64, S, and factors of all items.
+
+    Some dozen matrices of the size of U are there at once, S once more in float64, and the systems
+    of a part of V.
+    """
+    given = options.get("factors", 1)
+    factors = float(max(given) if isinstance(given, Sequence) else given)
+    vectors = 8.0 * factors * (12 * size.items + 2 * size.users)
+    systems = 32.0 * min(size.items, DECODED) * factors**2
+    weights = 8.0 * size.items * _neighbours(size, options)
+    fitting = pattern(size, ranks, options) + weights + 12.0 * size.entries + vectors + systems
+    return fitting + evaluation_bytes(size)
 
 
 def _neighbours(size: Size, options: Options) -> float:

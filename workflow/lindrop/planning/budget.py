@@ -23,6 +23,7 @@ FIRST = ("popularity", "sparse_edlae", "sparse_ease")  # the first table is of t
 NOT_WORTH = {
     "sampled_dropout": "has the objective of dropout_l2, which needs no training",
     "sparse_ease": "is sparse_edlae without dropout",
+    "hybrid_edlae": "takes many times as long as sparse_edlae: name it under compare.models",
     "zero_diagonal": "is edlae with a harder constraint and many more iterations",
     "zero_diagonal_l2": "is edlae with a harder constraint and many more iterations",
 }

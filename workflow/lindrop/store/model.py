@@ -5,7 +5,7 @@ scale, diagonal          float    s and d of a full-rank model B = A dMat(s) + d
 triangle                 float    its symmetric A of zero diagonal (see lindrop.linalg.triangle)
 matrix                   float    B of another full-rank model, or of an earlier version
 encoder, decoder         float    U and V of a low-rank model, items × rank
-indptr, indices, data             B of a sparse item-item model, in CSR form
+indptr, indices, data             B of a sparse item-item model, in CSR form; beside U and V, S
 item_factors, alpha, ridge        Y, α and λ of WMF
 counts                   float    training users of each item, for the popularity model
 weights_1, bias_1, …     float    layers of a perceptron
@@ -48,6 +48,7 @@ ONCE = "drop"  # of the values of `protocol.repeats` the one by which a repeated
 PARTS: Mapping[str, tuple[str, ...]] = {
     "ScaledSymmetric": ("scale", "diagonal", "triangle"),
     "FullRank": ("matrix",),
+    "Hybrid": ("encoder", "decoder", "indptr", "indices", "data"),
     "LowRank": ("encoder", "decoder"),
     "SparseItems": ("indptr", "indices", "data"),
     "WeightedFactors": ("item_factors", "alpha", "ridge"),
@@ -210,6 +211,14 @@ def read_sparse(file: StoredFile, items: int) -> SparseItems:
     return SparseItems(indptr, indices, data)
 
 
+def _read_hybrid(file: StoredFile, items: int) -> Model:
+    low_rank, sparse = _read_low_rank(file, items), read_sparse(file, items)
+    both: Model = import_module("lindrop.models.pattern.hybrid").Hybrid(
+        low_rank.encoder, low_rank.decoder, sparse.indptr, sparse.indices, sparse.data
+    )
+    return both
+
+
 def _read_factors(file: StoredFile, items: int) -> Model:
     alpha, ridge = (file.array(name, "fiu", ())[()] for name in ("alpha", "ridge"))
     for value in (alpha, ridge):
@@ -244,6 +253,7 @@ def _read_symmetric(file: StoredFile, items: int) -> ScaledSymmetric:
 READERS: Mapping[str, Callable[[StoredFile, int], Model]] = {
     "ScaledSymmetric": _read_symmetric,
     "FullRank": lambda file, items: FullRank(file.finite("matrix", (items, items))),
+    "Hybrid": _read_hybrid,
     "LowRank": _read_low_rank,
     "SparseItems": read_sparse,
     "WeightedFactors": _read_factors,

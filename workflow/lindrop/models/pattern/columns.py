@@ -5,8 +5,9 @@ B off the pattern; j is not in N). G_NN is counted from the users of the items i
 single one of these items adds to the diagonal only, which is known, and is left out. Each of the
 other users is one bit of a row of bits per item, and an entry of G_NN is the number of common bits.
 Columns whose neighbours are largely the same popular items share these rows.
-With entries of X other than 1, the products are added user by user. Neither takes longer for users
-with many items. All sums are in float64.
+Beside a low rank, B = off(UV') + S, columns of S have another right side (`Beside`). With entries
+of X other than 1, the products are added user by user. Neither takes longer for users with many
+items. All sums are in float64.
 """
 
 from typing import NamedTuple
@@ -54,6 +55,29 @@ class Slots(NamedTuple):
         return cls(slots, shared, np.zeros(items, np.int32))
 
 
+class Beside(NamedTuple):
+    """The low-rank part of B = off(UV') + S, beside which columns of S are solved.
+
+    Items have their places. `left` is (G + Λ̃) U, `right` is V, and `factor` is 1 + U_j · V_j: the
+    right side of a column is G_Nj factor_j - left_N right_j. Of each column s, `products` receives
+    s · G_Nj and `gains` the product of s and its right side, by which it lowers the objective.
+    """
+
+    left: Array
+    right: Array
+    factor: Array
+    products: Array
+    gains: Array
+
+    @classmethod
+    def of(cls, left: Array, right: Array, factor: Array) -> "Beside":
+        """With room for what is computed."""
+        return cls(left, right, factor, np.zeros(len(factor)), np.zeros(len(factor)))
+
+
+ALONE = Beside.of(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))  # B = S
+
+
 @compiled
 def solve_columns(
     xt: Csr,
@@ -66,6 +90,7 @@ def solve_columns(
     neighbours: Array,
     lengths: Array,
     weights: Array,
+    beside: Beside,
 ) -> np.int64:
     """Write the weights of the columns of the items at `places` to these rows of `weights`.
 
@@ -79,7 +104,8 @@ def solve_columns(
     a = workspace(k)
     bits = np.zeros((0, a.shape[1]), np.uint64)
     part = np.zeros((CHUNK + 1, a.shape[1]), np.uint64)
-    solution, singular = np.empty(k), np.int64(-1)
+    solution, counted, right = np.empty(k), np.empty(k), np.empty(k)
+    singular = np.int64(-1)
     common = _common_rows(xt, place_of, memory, places, rows, neighbours, lengths)
     for column in range(len(rows)):
         j, own = places[column], rows[column]
@@ -107,9 +133,14 @@ def solve_columns(
             memory.slots[-1] += np.int32(n_shared + BITS)  # beyond all numbers of this column
         for row in range(size):
             a[row, row] = gram_diagonal[local[row]] + penalty[local[row]]
+        if len(beside.factor):
+            _take_low_rank(a, local, size, beside, counted, right)
         if not solve(a, size, solution):
             singular = np.int64(own)
             break
+        if len(beside.factor):
+            beside.products[j] = _dot(counted[:size], solution[:size])
+            beside.gains[j] = _dot(right[:size], solution[:size])
         for row in range(size):
             weights[own, row] = solution[row]
     if len(common):
@@ -119,6 +150,19 @@ def solve_columns(
             for place in range(lengths[own]):
                 memory.row_of[place_of[neighbours[own, place]]] = 0
     return singular
+
+
+@compiled
+def _take_low_rank(
+    a: Array, local: Array, size: int, beside: Beside, counted: Array, right: Array
+) -> None:
+    """Replace the right side G_Nj in column `size` of `a`, which is copied to `counted`."""
+    j = local[size]
+    for row in range(size):
+        counted[row] = a[row, size]
+        known = _dot(beside.left[local[row]], beside.right[j])
+        right[row] = counted[row] * beside.factor[j] - known
+        a[row, size] = right[row]
 
 
 @compiled
