@@ -2,11 +2,11 @@
 
     python benchmarks/scale_page.py
 
-The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py and
-sparse_peers.py in benchmarks/results, and what published.py found of dense models on Gowalla.
-Every table stands between a line `<!-- table: NAME -->` and a line `<!-- end -->`, and is replaced
-there. The exponent of a series is the slope of a least-squares line through the logarithms of the
-processor seconds.
+The measurements are those of folder_at_scale.py, pattern_growth.py, sparse_models.py,
+sparse_peers.py and pattern_variants.py in benchmarks/results, and what published.py found of dense
+models on Gowalla. Every table stands between a line `<!-- table: NAME -->` and a line
+`<!-- end -->`, and is replaced there. The exponent of a series is the slope of a least-squares line
+through the logarithms of the processor seconds.
 """
 
 import re
@@ -40,7 +40,7 @@ PAGES = [ROOT / "docs" / f"{name}.md" for name in ("scale", "cluster", "benchmar
 PARTS = ("choice", "columns", "seconds")
 CHOICE = [50_000, 200_000, 1_000_000, 10_000_000, 100_000_000]  # items, and users
 PER_USER, NEIGHBOURS, CORES = 40, 100, 16
-TABLE = re.compile(r"(<!-- table: ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- table: ([\w -]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def growth() -> pd.DataFrame:
@@ -153,6 +153,7 @@ METRIC, RECALL = "ndcg@100", "plain_recall@20"  # Gowalla's published numbers ar
 FAMILIES = {  # how titles begin, their name in the figure, and its marker
     "sparse_edlae": ("EDLAE on a pattern", "o-"),
     "edlae, rank": ("low-rank EDLAE", "s-"),
+    "hybrid_edlae": ("low rank + pattern", "P-"),
     "SANSA ICF": ("SANSA, ICF", "^-"),
     "SANSA CHOLMOD": ("SANSA, CHOLMOD", "v"),
     "slim": ("SLIM", "D"),
@@ -199,22 +200,36 @@ def models() -> pd.DataFrame:
 def side_by_side(name: str) -> pd.DataFrame:
     """The models of one set, with their speed beside the dense EDLAE of lindrop."""
     rows = peers().query("set == @name")
-    dense = rows.loc[rows["model"] == "full_edlae", "seconds"]
+    dense = rows.loc[rows["model"] == "full_edlae", "processor seconds"]
     shown_rows = []
     for _, row in rows.iterrows():
         cells = {"model": row["model"], "options": row["options"]}
         if isinstance(row.get("note"), str):
             shown_rows.append(cells | {"nDCG@100": row["note"]})
             continue
-        cells |= {"MB": f"{row['bytes'] / 1e6:,.0f}", "seconds": f"{row['seconds']:.2f}"}
+        cells |= {"MB": f"{row['bytes'] / 1e6:,.1f}", "seconds": f"{row['seconds']:.2f}"}
         cells["processor seconds"] = f"{row['processor seconds']:.2f}"
         if len(dense):
-            cells["times as fast as full_edlae"] = f"{dense.iloc[0] / row['seconds']:.2g}"
+            ratio = dense.iloc[0] / row["processor seconds"]
+            cells["times as fast as full_edlae"] = f"{ratio:.2g}"
         cells |= {"peak GB": f"{row['peak GB']:.2f}", "nDCG@100": f"{row[METRIC]:.4f}"}
         apart = row["standard errors"]
         cells["standard errors"] = "" if pd.isna(apart) else f"{apart:+.1f}"
         shown_rows.append(cells)
     return pd.DataFrame(shown_rows).fillna("")
+
+
+def variants() -> pd.DataFrame:
+    """What pattern_variants.py tried, with the difference from the pattern of the score."""
+    rows = pd.read_csv(ROOT / "benchmarks" / "results" / "pattern_variants.csv")
+    apart = [
+        f"{row['apart']:+.4f} ± {row['stderr']:.4f}" if row["stderr"] > 0 else ""
+        for _, row in rows.iterrows()
+    ]
+    options = [f"p {row['p']:g}, ridge {row['ridge']:g}" for _, row in rows.iterrows()]
+    metric = rows[METRIC].map("{:.4f}".format)
+    columns = {"set": rows["set"], "model": rows["model"], "options": options}
+    return pd.DataFrame(columns | {"nDCG@100": metric, "apart from the score": apart})
 
 
 TABLES: dict[str, Callable[[], pd.DataFrame]] = {
@@ -225,6 +240,8 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "steps": steps,
     "choice": choice,
     "generated": lambda: side_by_side("generated"),
+    "ml-1m": lambda: side_by_side("ml-1m"),
+    "variants": variants,
 }
 
 

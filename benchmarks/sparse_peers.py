@@ -6,9 +6,10 @@
 
 `generated` and `gowalla` are the sets of sparse_models.py, whose λ and p are fixed; of a split, the
 validation users choose them on the coarse grids of `GRIDS`: those of EDLAE for the dense model, for
-the pattern and for the low rank of 50 or with 50 neighbours. MODEL begins the titles of the models
-that are asked for, for example SANSA; without, all are run. SANSA 1.1.0 with an exact (CHOLMOD) and
-with an incomplete Cholesky decomposition (ICF) gets such a density that it has as many weights as a
+the pattern and for the low rank of 50 or with 50 neighbours, and for half of both together. MODEL
+begins the titles of the models that are asked for, for example SANSA, which then keep the options
+that were chosen before; without, all are run. SANSA 1.1.0 with an exact (CHOLMOD) and with an
+incomplete Cholesky decomposition (ICF) gets such a density that it has as many weights as a
 pattern, and its λ from EASE's grid. Libraries of others run in an environment of their own,
 benchmarks/peers/environments/sansa.lock; one that cannot be installed or fails is a row with its
 last line.
@@ -23,12 +24,14 @@ benchmarks/results/sparse_peers.csv, which scale_page.py shows.
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from itertools import product
 from pathlib import Path
+from signal import SIGXCPU
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +44,7 @@ from lindrop.base.stopwatch import peak_bytes
 from lindrop.models.base import FullRank, LowRank, ScaledSymmetric, SparseItems, Training
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.entry import Ranks
+from lindrop.models.pattern.hybrid import Hybrid
 from lindrop.ranking.evaluation import evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,13 +54,14 @@ OTHERS = Path(__file__).parent / "peers" / "fits" / "fit_sparse.py"
 METRIC = "ndcg@100"
 NEIGHBOURS = (50, 100, 200)
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
-SECONDS = 150  # a fit that takes longer is ended
+SECONDS = 300  # of processors, after which a fit is ended
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "sparse_edlae": {"p": [0.35, 0.5, 0.65, 0.8], "ridge": [10, 30, 100]},
-    "full_edlae": {"p": [0.35, 0.5, 0.65], "ridge": [30, 100]},
-    "edlae": {"p": [0.2, 0.35, 0.5], "ridge": [30, 100]},
-    "ease": {"ridge": [100, 200, 400]},
-    "slim": {"l1": [2, 15], "l2": [10, 100]},
+    "full_edlae": {"p": [0.35, 0.5, 0.65], "ridge": [30, 100, 300]},
+    "edlae": {"p": [0.2, 0.35], "ridge": [30, 100]},
+    "hybrid_edlae": {"p": [0.35, 0.5], "ridge": [30, 100, 300]},
+    "ease": {"ridge": [30, 100, 200, 400, 800]},
+    "slim": {"l1": [1, 2, 5, 15], "l2": [10, 100]},
 }
 
 
@@ -84,7 +89,7 @@ class Product:
 def ours(files: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Fit one of lindrop's models in this process, save it, and say what it took."""
     x = sp.csr_array(sp.load_npz(files / "train.npz"))
-    small = {"rank": min(options.get("rank", 0), 10)} if "rank" in options else {}
+    small = {each: min(options[each], 10) for each in ("rank", "factors") if each in options}
     fit(name, Training.of(x[:500, :100], keep=False), **options | small)
     data = Training.of(x, keep=False)
     start, used = time.perf_counter(), time.process_time()
@@ -92,10 +97,9 @@ def ours(files: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
     seconds, cpu, peak = time.perf_counter() - start, time.process_time() - used, peak_bytes()
     if isinstance(model, ScaledSymmetric):
         parts = {name: getattr(model, name) for name in ("scale", "diagonal", "triangle")}
-    elif isinstance(model, LowRank):
-        parts = {"encoder": model.encoder, "decoder": model.decoder}
-    else:
-        parts = {"indptr": model.indptr, "indices": model.indices, "data": model.data}
+    else:  # arrays of a low rank, of a pattern, or of both
+        names = ("encoder", "decoder", "indptr", "indices", "data")
+        parts = {name: getattr(model, name) for name in names if hasattr(model, name)}
     np.savez(files / "model.npz", **parts)
     sizes = [part.nbytes for name, part in parts.items() if name != "indptr"]
     return {
@@ -104,6 +108,11 @@ def ours(files: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
         "processor seconds": round(cpu, 2),
         "peak GB": round(peak / 1e9, 2),
     }
+
+
+def limited() -> None:
+    """End this process after `SECONDS` of its processors, which other work does not shorten."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
 
 
 def fitted(files: Path, run: Run) -> dict[str, Any]:
@@ -118,11 +127,11 @@ def fitted(files: Path, run: Run) -> dict[str, Any]:
         old.unlink()
     try:
         done = subprocess.run(
-            command, check=True, capture_output=True, text=True, timeout=SECONDS, cwd=files
+            command, check=True, capture_output=True, text=True, cwd=files, preexec_fn=limited
         )
-    except subprocess.TimeoutExpired:
-        return {"note": f"ended after {SECONDS} s"}
     except subprocess.CalledProcessError as error:
+        if error.returncode == -SIGXCPU:
+            return {"note": f"ended after {SECONDS} processor seconds"}
         return {"note": (error.stderr.strip().splitlines() or ["no reason given"])[-1][:150]}
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
@@ -137,6 +146,8 @@ def read_model(files: Path) -> Any:
     parts = np.load(files / "model.npz")
     if "triangle" in parts:
         return ScaledSymmetric(parts["scale"], parts["diagonal"], parts["triangle"])
+    if "encoder" in parts and "indptr" in parts:
+        return Hybrid(**parts)
     if "encoder" in parts:
         return LowRank(parts["encoder"], parts["decoder"])
     return SparseItems(parts["indptr"], parts["indices"], parts["data"])
@@ -160,6 +171,10 @@ def runs(name: str, items: int) -> list[Run]:
         options = {"neighbours": k, **given}
         found.append(Run(f"sparse_edlae, {k}", "lindrop", "sparse_edlae", options, "sparse_edlae"))
     for k in NEIGHBOURS:
+        if name != "generated":
+            half = {"neighbours": k // 2, "factors": k // 2, **given}
+            title = f"hybrid_edlae, {k // 2} + {k // 2}"
+            found.append(Run(title, "lindrop", "hybrid_edlae", half, "hybrid_edlae"))
         if name not in ("gowalla", "generated"):
             options = {"rank": k, **given}
             found.append(Run(f"edlae, rank {k}", "lindrop", "edlae", options, "edlae"))
@@ -169,15 +184,30 @@ def runs(name: str, items: int) -> list[Run]:
     return found
 
 
+def chosen_before(name: str) -> dict[str, dict[str, Any]]:
+    """Options of the kept rows of a set, by the grid from which they were chosen."""
+    rows = pd.read_csv(OUTPUT).query("set == @name")
+    found = {}
+    for title, options in zip(rows["model"], rows["options"], strict=True):
+        pairs = (pair.split() for pair in options.split(", "))
+        found[title.partition(",")[0]] = {key: float(value) for key, value in pairs}
+    return found
+
+
 def tuned(run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Options of the run's grid by which the validation users are served best, found once."""
     if run.tuned not in known:
         grid, best = GRIDS[run.tuned], -1.0
+        known[run.tuned] = {name: values[0] for name, values in grid.items()}
         base = {"neighbours": 50} if run.tuned.startswith("sparse") else {}
+        base |= {"neighbours": 25, "factors": 25} if run.tuned.startswith("hybrid") else {}
         base |= {"rank": 50} if CATALOGUE[run.tuned].ranks is Ranks.EACH else {}
         for values in product(*grid.values()):
             options = dict(zip(grid, values, strict=True))
             took = fitted(files, Run("", "lindrop", run.tuned, base | options))
+            if "note" in took:
+                print(run.tuned, options, took["note"], flush=True)
+                continue
             mean = evaluate(read_model(files), *users, [METRIC]).per_user[METRIC].mean()
             print(run.tuned, options, round(float(mean), 5), took["seconds"], "s", flush=True)
             if mean > best:
@@ -189,7 +219,7 @@ def compared(name: str, parts: Any, users: Any, asked: tuple[str, ...]) -> list[
     """Rows of one set; `users` are those who choose the options, if there are such."""
     train, known, held_out = parts
     metrics = ["plain_recall@20", METRIC]
-    rows, reference, options = [], None, dict[str, dict[str, Any]]()
+    rows, reference, options = [], None, chosen_before(name) if asked else {}
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder)
         sp.save_npz(files / "train.npz", sp.csr_matrix(train), compressed=False)
