@@ -10,7 +10,7 @@ import pytest
 
 from lindrop.base.error_file import ERRORS, add, begin_run, damaged_of_run, errors_of_run
 from lindrop.base.errors import Damaged, UserError
-from lindrop.base.reporting import Progress, job
+from lindrop.base.reporting import STARTED, Progress, job
 from support.repository import REPOSITORY
 
 
@@ -39,6 +39,25 @@ def test_an_error_is_written_as_one_line_at_once(tmp_path, monkeypatch):
     with pytest.raises(SystemExit), job(tmp_path / "log", "dataset mine"):
         raise UserError("broken")
     assert written == ["lindrop: error: dataset mine: broken\n"]
+
+
+def test_a_job_ends_by_saying_what_was_not_work(tmp_path):
+    """Importing belongs to the start, as is the time of Python and of the script's own imports."""
+    (tmp_path / "slow.py").write_text("import time\nwhile time.process_time() < 1: pass\n")
+    script = """if 1:
+        import time
+        from lindrop.base.reporting import job
+        with job("log", code=["slow"]):
+            began = time.process_time()
+            while time.process_time() < began + 0.3: pass
+    """
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{REPOSITORY / 'workflow'}"}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True)
+    last = (tmp_path / "log").read_text().splitlines()[-1].split()[1:]
+    said = STARTED.split()
+    assert last[1:6] == said[1:6]
+    assert 1 <= float(last[0]) < 1.3
+    assert 0.3 <= float(last[7]) < 0.6
 
 
 @pytest.fixture

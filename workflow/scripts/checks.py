@@ -5,7 +5,7 @@ from lindrop.claims.check_files import write_checks
 
 params = snakemake.params
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], code=params.modules):
     modules = map(import_module, params.modules)
     arguments = dict(snakemake.input.items()) | params.settings
     checks = [check for module in modules for check in module.checks(**arguments)]

@@ -6,7 +6,7 @@ from lindrop.output.figures import save
 
 params, output = snakemake.params, snakemake.output
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], code=[params.module]):
     module = import_module(params.module)
     data = module.data(**dict(snakemake.input.items()), **params.settings)
     table = module.table(data) if hasattr(module, "table") else data

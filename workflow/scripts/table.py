@@ -5,7 +5,7 @@ from lindrop.output.tables import write_table
 
 params = snakemake.params
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], code=[params.module]):
     module = import_module(params.module)
     data = module.data(**dict(snakemake.input.items()), **params.settings)
     caption = module.caption(data) if hasattr(module, "caption") else module.CAPTION

@@ -6,8 +6,9 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,12 +16,15 @@ from lindrop.base import blas_kernels, error_file
 from lindrop.base.errors import Damaged, UserError
 
 logger = logging.getLogger("lindrop")
+STARTED = "%.2f s of the processor to start, %.2f s to work"
 
 
 @contextmanager
-def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
+def job(log: str | Path, about: str = "", code: Iterable[str] = ()) -> Iterator[logging.Logger]:
     """Run one workflow job: messages go to the file `log`, errors also to standard error.
 
+    The modules `code` are imported first: the log ends with the processor time of starting and
+    importing, and with that of the work.
     `about` names the dataset at the start of an error message. Errors that a user can fix end the
     process with exit code 1 and no traceback; any other error is a bug and keeps its traceback, in
     the log as well. The run repeats the line of either at its end.
@@ -41,6 +45,9 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
     sys.excepthook = lambda kind, error, trace: logger.info("while closing: %s", error)
     sys.unraisablehook = lambda ignored: logger.info("while closing: %s", ignored.exc_value)
     try:
+        for name in code:
+            import_module(name)
+        began = time.process_time()
         yield logger
     except KeyboardInterrupt:
         logger.info("interrupted")
@@ -58,6 +65,7 @@ def job(log: str | Path, about: str = "") -> Iterator[logging.Logger]:
         error_file.withdraw(log)
         if "numpy" in sys.modules:
             logger.info("%s", blas_kernels.in_use())
+        logger.info(STARTED, began, time.process_time() - began)
     finally:
         sys.excepthook, sys.unraisablehook = hooks
         logger.removeHandler(loud)
