@@ -3,6 +3,7 @@ PYTHON ?= python3
 CONFIG ?= config/config.yaml
 CLUSTER ?= test_results.py
 SIZES  ?= 2000 4000 8000
+MINUTES ?= 1
 HOURS  ?= 1
 FUZZERS := 9
 CORES  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
@@ -74,8 +75,8 @@ deep: .venv/ready-deep  ## set up PyTorch, train the deep networks (Table 1; Pal
 	@$(RUN) OMP_WAIT_POLICY=passive snakemake --cores $(CORES) deep $(SHOWN)
 	@$(MAKE) --no-print-directory run
 
-bench: .venv/ready  ## compare EASE of lindrop with seven other libraries; SIZES="2000 4000 8000" items
-	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES)
+bench: .venv/ready  ## compare EASE, EDLAE and SLIM with nine other libraries; SIZES="2000 4000 8000" items, MINUTES=1 for a fit
+	@PYTHONPATH=benchmarks $(BIN)/python -m peers $(SIZES) --minutes $(MINUTES)
 
 compare: .venv/ready  ## set up, then compare models on the datasets of CONFIG alone
 	@$(CHECK)
@@ -104,7 +105,7 @@ lock: .venv/ready-dev  ## update the lock files from pyproject.toml
 	@$(LOCK) pyproject.toml --extra workflow --output-file requirements.lock
 	@for group in dev cluster; do \
 	  $(LOCK) --group $$group --constraints requirements.lock --output-file requirements-$$group.lock; done
-	@for peer in irspack skrecsys rusket lenskit rectools cornac recpack sansa; do \
+	@for peer in irspack skrecsys rusket lenskit rectools cornac recpack sansa fastslim; do \
 	  $(LOCK) --excludes $(PEERS)/without-pytorch.txt $(PEERS)/$$peer.in --output-file $(PEERS)/$$peer.lock; done
 
 clean:  ## delete all results but the downloads

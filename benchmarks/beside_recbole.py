@@ -3,7 +3,7 @@
     python3.11 -m venv .venv-recbole
     .venv-recbole/bin/pip install --require-hashes -r requirements-deep.txt
     .venv-recbole/bin/pip install -r requirements-deep.in
-    .venv-recbole/bin/pip install --require-hashes -r benchmarks/peers_recbole/requirements.lock
+    .venv-recbole/bin/pip install --require-hashes -r benchmarks/peers/environments/recbole.lock
     OMP_NUM_THREADS=1 PYTHONPATH=workflow .venv-recbole/bin/python benchmarks/beside_recbole.py \\
         ml-100k.zip 1 2 3 4 5 [--only SLIM]
 

@@ -11,7 +11,7 @@ earlier row of the same is replaced. For each solver it has the iterations, thei
 processor seconds (without the inverse, which both need) and the objective: where fits stop by
 default, with the tolerances that were ADMM's as long as it was the default; of ADMM until it was
 within MATCHED of the lowest objective that it reached at all; and of the descent until it was as
-low. An empty cell was not reached. Prints the table of docs/performance.md.
+low. An empty cell was not reached. Prints the table of docs/benchmarks.md.
 """
 
 import argparse
@@ -168,7 +168,7 @@ def measured(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Table of docs/performance.md: iterations (processor seconds), and ratios."""
+    """Table of docs/benchmarks.md: iterations (processor seconds), and ratios."""
 
     def cell(name: str) -> pd.Series:
         return table.apply(

@@ -6,7 +6,9 @@ Uses a generated set with the proportions of MovieLens 20M and the given number 
 8,000; the full set has 20,108), and ranks 1000 and 10. Right before each step, the rates that bound
 it are measured with as many threads as the step may use: of a float32 matrix product, of copying
 memory, and of increments in the nearest cache. A bound is the unavoidable work divided by its rate;
-if a step has several bounds, the largest counts. Replaces the rows of that number of items in
+if a step has several bounds, the largest counts. With one thread (OMP_NUM_THREADS=1 and
+OPENBLAS_NUM_THREADS=1) rates and steps are timed by the processor, so that other work on the
+machine does not count. Replaces the rows of that number of items and threads in
 benchmarks/results/limits.csv and prints the table of docs/benchmarks.md.
 """
 
@@ -38,7 +40,8 @@ from lindrop.linalg.inverse import invert_lower
 from lindrop.linalg.packed import InverseTriangle, PackedGram
 from lindrop.linalg.spectrum import top_eigenpairs
 from lindrop.linalg.triangle import Triangle
-from lindrop.models.base import LowRank, ScaledSymmetric, dropout_penalty
+from lindrop.models.base import LowRank, ScaledSymmetric, Training, dropout_penalty
+from lindrop.models.catalogue import fit
 from lindrop.models.edlae.admm import Admm
 from lindrop.models.edlae.fit import automatic_omega
 from lindrop.models.edlae.objective import Problem
@@ -55,12 +58,13 @@ FLOAT = 4  # bytes
 
 
 def seconds_of(work: Callable[[], Any], runs: int = 1) -> float:
-    """Shortest wall time of several runs."""
+    """Shortest time of several runs: by the processor with one thread, else by the clock."""
+    now = time.process_time if thread_count() == 1 else time.perf_counter
     taken = []
     for _ in range(runs):
-        start = time.perf_counter()
+        start = now()
         work()
-        taken.append(time.perf_counter() - start)
+        taken.append(now() - start)
     return min(taken)
 
 
@@ -200,6 +204,12 @@ def invert(data: Data) -> Step:
     return Step(lambda: invert_lower(matrix), {"matrix product": float(data.items) ** 3})
 
 
+def ease(data: Data) -> Step:
+    """EASE from interactions to the finished model: X'X, and items³ operations."""
+    inverse = {"matrix product": float(data.items) ** 3}
+    return Step(lambda: fit("ease", Training.of(data.x, keep=False), ridge=RIDGE), inverse)
+
+
 def checked_invert(data: Data) -> Step:
     """Inverse in a triangle, after the common part was removed, with an estimate of its error."""
     inverse = InverseTriangle(Triangle.of(data.gram), data.x)
@@ -255,15 +265,15 @@ def sampled_epoch(data: Data) -> Step:
     items × rank by rank × rank, those of the preconditioner included.
     """
     rank = 100
-    fit = partial(fit_sampled, data.x, rank, P, RIDGE)
-    fit(epochs=1)  # so that compilation is not timed
+    epochs = partial(fit_sampled, data.x, rank, P, RIDGE)
+    epochs(epochs=1)  # so that compilation is not timed
     users, items = data.x.shape
     batches = -(-users // sampled_batch(users, items))
     rows = (2 + 2 * (1 - P)) * data.x.nnz * rank * FLOAT
     columns = batches * 20.0 * items * rank * FLOAT
     small = batches * 9 * 2.0 * items * rank**2
     work = {"memory": rows + columns, "matrix product": small}
-    return Step(lambda: fit(epochs=1), work, note=f"rank {rank}, {batches} batches")
+    return Step(lambda: epochs(epochs=1), work, note=f"rank {rank}, {batches} batches")
 
 
 def evaluate_full(data: Data) -> Step:
@@ -317,6 +327,7 @@ def best_items(data: Data) -> Step:
 STEPS: dict[str, Callable[[Data], Step]] = {
     "X'X": gram,
     "read X'X": read,
+    "EASE, X to B": ease,
     "invert": invert,
     "invert, checked": checked_invert,
     f"G Y, rank {RANK}": partial(product, RANK),
@@ -364,7 +375,9 @@ def main(items: int, wanted: Sequence[str]) -> None:
     if not wanted:
         if OUTPUT.exists():
             old = pd.read_csv(OUTPUT, keep_default_na=False, dtype=str)
-            table = pd.concat([old[old["items"] != str(table["items"].iloc[0])], table])
+            same = table.astype(str)[["items", "threads"]].iloc[0]
+            again = (old[["items", "threads"]] == same).all(axis=1)
+            table = pd.concat([old[~again], table])
         table.to_csv(OUTPUT, index=False)
     print(shown(table).to_markdown(index=False, disable_numparse=True))
 
@@ -374,7 +387,10 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     table = table.astype({"items": int, "seconds": float})
     cells = table.assign(
         of=[f"{row.seconds:.2f} s, {row.share}" for row in table.itertuples()],
-        items=table["items"].map("{:,} items".format),
+        items=[
+            f"{row.items:,} items{', one thread' if int(row.threads) == 1 else ''}"
+            for row in table.itertuples()
+        ],
     )
     last = table.drop_duplicates("step", keep="last").set_index("step")
     wide = cells.pivot(index="step", columns="items", values="of")

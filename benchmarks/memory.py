@@ -7,7 +7,7 @@ process each, as Snakemake runs them: they read the split, fit, evaluate and wri
 published one and, for some models, that by each user's last interactions, which tests all users.
 The estimate is the rule's request without the memory of Snakemake itself. Iterations are few, since
 their number changes no memory. Writes benchmarks/results/memory.csv, or replaces the rows of the
-models named, and prints the table of docs/performance.md. Takes about 10 minutes on two cores.
+models named, and prints the table of docs/benchmarks.md. Takes about 10 minutes on two cores.
 """
 
 import json
@@ -190,7 +190,7 @@ def jobs(wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def table(found: pd.DataFrame) -> pd.DataFrame:
-    """Table of docs/performance.md: estimate, peak and ratio of each job at both sizes."""
+    """Table of docs/benchmarks.md: estimate, peak and ratio of each job at both sizes."""
     cells = found.assign(
         job=found["rule"].str.cat(found["model"].fillna(""), sep=" ").str.strip(),
         text=[

@@ -6,7 +6,7 @@
 
 Each FOLDER is a clone in which a configuration of benchmarks/scale was run, in full or in part; all
 finished jobs are collected. Writes the rows of these sets to benchmarks/results/rules_at_scale.csv
-and prints the table of docs/performance.md.
+and prints the table of docs/benchmarks.md.
 """
 
 import ast
@@ -98,7 +98,7 @@ def by_rule(jobs: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """Table of docs/performance.md: seconds and core seconds of X'X and of each model's fit."""
+    """Table of docs/benchmarks.md: seconds and core seconds of X'X and of each model's fit."""
     shown = measured[measured["rule"].isin(["gram", "spectrum", "fit"])]
     cells = shown.assign(
         job=shown["rule"].str.cat(shown["model"].fillna(""), sep=" ").str.strip(),

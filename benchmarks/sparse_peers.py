@@ -50,7 +50,7 @@ from lindrop.ranking.evaluation import evaluate
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "sparse_peers.csv"
 ENVIRONMENTS = ROOT / ".venv-peers"
-OTHERS = Path(__file__).parent / "peers" / "fits" / "fit_sparse.py"
+OTHERS = Path(__file__).parent / "peers" / "fit_sparse.py"
 METRIC = "ndcg@100"
 NEIGHBOURS = (50, 100, 200)
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too

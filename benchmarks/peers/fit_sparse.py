@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from measure import forget_peak, memory_gb
+from fits.measure import forget_peak, memory_gb
 
 
 def sansa(x: sp.csr_matrix, options: dict[str, Any]) -> list[Any]:

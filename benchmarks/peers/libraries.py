@@ -1,39 +1,30 @@
-"""The compared libraries, and the Python environment of each."""
+"""The compared libraries, which are the modules in the folder fits, and the environment of each."""
 
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+
+from peers.fits.measure import Peer
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = Path(__file__).parent / "environments"
 PYTORCH = ROOT / "requirements-deep.in"  # without hashes, as machines need different builds
 PYTORCH_NEEDS = ROOT / "requirements-deep.txt"
 PIP = ["-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-
-
-@dataclass(frozen=True)
-class Library:
-    """A library; `lock` is the lock file of its environment, None for the project's own."""
-
-    title: str
-    lock: str | None = None
-    pytorch: bool = False
-
-
-LIBRARIES = {
-    "numpy": Library("NumPy, as printed"),
-    "lindrop": Library("lindrop"),
-    "irspack": Library("irspack", "irspack.lock"),
-    "skrecsys": Library("skrecsys", "skrecsys.lock"),
-    "rusket": Library("rusket", "rusket.lock"),
-    "lenskit": Library("LensKit", "lenskit.lock", pytorch=True),
-    "rectools": Library("RecTools", "rectools.lock"),
-    "cornac": Library("Cornac", "cornac.lock"),
-    "recpack": Library("RecPack", "recpack.lock", pytorch=True),
-}
-SPARSE = {"sansa": Library("SANSA", "sansa.lock")}  # beside models on a pattern; no EASE
 REFERENCE, OURS = "numpy", "lindrop"
+SPARSE = {"sansa": "sansa.lock"}  # beside models on a pattern; none of the models compared here
+
+
+def found() -> dict[str, Peer]:
+    """Every library by the name of its module: the reference, ours, the others by name."""
+    names = {path.stem for path in (Path(__file__).parent / "fits").glob("*.py")} - {"measure"}
+    order = sorted(names, key=lambda name: (name != REFERENCE, name != OURS, name))
+    return {name: import_module(f"peers.fits.{name}").PEER for name in order}
+
+
+LIBRARIES = found()
 
 
 @dataclass(frozen=True)
@@ -45,12 +36,13 @@ class Missing:
 
 def interpreter(name: str, folder: Path) -> str | Missing:
     """Python interpreter with a library; creates its environment if missing or out of date."""
-    library = (LIBRARIES | SPARSE)[name]
-    if library.lock is None:
+    pytorch = name in LIBRARIES and LIBRARIES[name].pytorch
+    lock = LIBRARIES[name].lock if name in LIBRARIES else SPARSE[name]
+    if lock is None:
         return sys.executable
     python, ready = folder / name / "bin" / "python", folder / name / "ready"
-    hashed = [LOCKS / library.lock, *([PYTORCH_NEEDS] if library.pytorch else [])]
-    plain = [PYTORCH] if library.pytorch else []
+    hashed = [LOCKS / lock, *([PYTORCH_NEEDS] if pytorch else [])]
+    plain = [PYTORCH] if pytorch else []
     if not ready.exists() or ready.stat().st_mtime < newest([*hashed, *plain]):
         print(f"Setting up {folder / name} (some minutes, once)", flush=True)
         try:

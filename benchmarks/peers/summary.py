@@ -7,49 +7,96 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 from peers.libraries import LIBRARIES, OURS, REFERENCE
+from peers.models import MODELS
 
 from lindrop.output.figures import COLOURS, FigureFiles, panels, save
 
-MARKERS = "os^vDPX<>"
+MARKERS = "os^vDPX<>*hp"
 *OTHERS, BLACK = COLOURS
-OTHERS += ["#999999", "#882255"]  # as many as there are other libraries
+OTHERS += ["#999999", "#882255", "#44AA99", "#332288", "#DDCC77"]  # enough for the other libraries
+PANELS = [("ease", "seconds"), ("slim", "cpu_seconds"), ("ease", "peak_gb")]
+TITLES = {
+    "seconds": ("time", "seconds"),
+    "cpu_seconds": ("processor time", "processor seconds"),
+    "peak_gb": ("peak memory", "GB"),
+}
 
 
 def time_table(results: pd.DataFrame) -> pd.DataFrame:
-    """Table of seconds and peak memory by number of items; in brackets, relative to lindrop."""
+    """Table of the time and peak memory of each fit; in brackets, relative to lindrop's."""
     rows = []
-    for (kernels, library), measured in results.groupby(["kernels", "library"], sort=False):
-        row = {"kernels": kernels, "library": LIBRARIES[str(library)].title}
+    ours = results[results["library"] == OURS].set_index(["model", "kernels", "items"])
+    for (model, kernels, name), measured in results.groupby(
+        ["model", "kernels", "library"], sort=False
+    ):
+        row = {"model": MODELS[str(model)].title, "library": LIBRARIES[str(name)].title}
+        row |= {"kernels": kernels} if results["kernels"].nunique() > 1 else {}
         for one in measured.itertuples():
-            ours = results.query("kernels == @kernels and library == @OURS and items == @one.items")
-            row[f"{one.items:,} items"] = cell(one, ours)
+            same = (MODELS[str(model)].like or model, kernels, one.items)
+            row[f"{one.items:,} items"] = cell(one, ours.loc[same] if same in ours.index else None)
         rows.append(row)
     return pd.DataFrame(rows).fillna("")
 
 
-def cell(one: Any, ours: pd.DataFrame) -> str:
-    """Time and memory of one fit as text, with its ratios to lindrop's fit in `ours`."""
+def cell(one: Any, ours: Any) -> str:
+    """Seconds by the clock and of the processors and memory of a fit, with their ratios to ours."""
     if pd.isna(one.seconds):
-        return f"did not finish: {one.did_not_finish}"
-    if one.library == OURS or ours["seconds"].isna().all():
-        return f"{one.seconds:.1f} s, {one.peak_gb:.2f} GB"
-    seconds, memory = one.seconds / ours["seconds"].item(), one.peak_gb / ours["peak_gb"].item()
-    return f"{one.seconds:.1f} s (× {seconds:.1f}), {one.peak_gb:.2f} GB (× {memory:.1f})"
+        return str(one.did_not_finish)
+    clock, busy, memory = f"{one.seconds:.1f}", f"{one.cpu_seconds:.1f}", f"{one.peak_gb:.2f}"
+    if one.library == OURS or ours is None or pd.isna(ours.seconds):
+        return f"{clock} / {busy} s, {memory} GB"
+    times = f"{one.seconds / ours.seconds:.1f} / {one.cpu_seconds / ours.cpu_seconds:.1f}"
+    return f"{clock} / {busy} s (× {times}), {memory} GB (× {one.peak_gb / ours.peak_gb:.1f})"
+
+
+def best_table(results: pd.DataFrame) -> pd.DataFrame:
+    """Table of docs/performance.md: our fit of each model and the fastest of other libraries.
+
+    With one thread the processor time counts, so that other work on the machine does not; a model
+    that a library stops as shipped stands beside ours.
+    """
+    like = results["model"].map({name: model.like or name for name, model in MODELS.items()})
+    rows = []
+    for (model, items), measured in results.assign(model=like).groupby(
+        ["model", "items"], sort=False
+    ):
+        by = "cpu_seconds" if measured["threads"].iloc[0] == 1 else "seconds"
+        others = measured[~measured["library"].isin([OURS, REFERENCE])].dropna(subset=by)
+        ours = measured[measured["library"] == OURS].dropna(subset=by)
+        if ours.empty or others.empty:
+            continue
+        best, own = others.loc[others[by].idxmin()], ours.iloc[0]
+        rows.append(
+            {
+                "model": MODELS[str(model)].title,
+                "items": f"{items:,}",
+                "timed by": "processor, one thread" if by == "cpu_seconds" else "clock, all cores",
+                "lindrop": f"{own[by]:.1f} s, {own['peak_gb']:.2f} GB",
+                "best other": f"{LIBRARIES[best['library']].title}: "
+                f"{best[by]:.1f} s, {best['peak_gb']:.2f} GB",
+                "time": f"× {best[by] / own[by]:.1f}",
+                "memory": f"× {best['peak_gb'] / own['peak_gb']:.1f}",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def library_table(results: pd.DataFrame) -> pd.DataFrame:
     """Table of versions, growth of time and memory with m items, and error of B, by library."""
     rows = []
-    for library, measured in results.dropna(subset="seconds").groupby("library", sort=False):
+    for (model, name), measured in results.dropna(subset="seconds").groupby(
+        ["model", "library"], sort=False
+    ):
         far = measured["difference"].max()
         row = {
-            "library": LIBRARIES[str(library)].title,
+            "model": MODELS[str(model)].title,
+            "library": LIBRARIES[str(name)].title,
             "versions": measured["versions"].iloc[-1],
             "B held in": measured["holds"].iloc[-1],
-            "largest difference": "" if library == REFERENCE else f"{far:.0e}",
+            "largest difference": "" if name == REFERENCE else f"{far:.0e}",
         }
         last = measured[measured["kernels"] == measured["kernels"].iloc[-1]]
-        for title, value in (("time", "seconds"), ("memory", "peak_gb")):
+        for title, value in (("time", "cpu_seconds"), ("memory", "peak_gb")):
             row[f"{title} grows as"] = power(last, value)
         rows.append(row)
     return pd.DataFrame(rows)
@@ -59,14 +106,15 @@ def machine_table(results: pd.DataFrame) -> pd.DataFrame:
     """Table of the machine's rates just before the fits; a narrow range means an idle machine."""
     rows = [
         {
+            "model": MODELS[str(model)].title,
+            "items": items,
             "machine": machine,
             "kernels": kernels,
-            "items": items,
             "float32 product, GFLOP/s": span(measured["product_gflops"]),
             "copy, GB/s": span(measured["copy_gbs"]),
         }
-        for (machine, kernels, items), measured in results.groupby(
-            ["machine", "kernels", "items"], sort=False
+        for (model, items, machine, kernels), measured in results.groupby(
+            ["model", "items", "machine", "kernels"], sort=False
         )
     ]
     return pd.DataFrame(rows)
@@ -86,23 +134,22 @@ def power(measured: pd.DataFrame, value: str) -> str:
 
 
 def draw(results: pd.DataFrame, files: FigureFiles) -> None:
-    """Draw time (a panel for each of the kernels) and memory against the number of items."""
-    kernels = list(dict.fromkeys(results["kernels"]))
-    figure, axes = panels(len(kernels) + 1, height=3.8)
-    for ax, kernel in zip(axes, kernels, strict=False):
-        _lines(ax, results[results["kernels"] == kernel], "seconds")
-        named = "" if kernel == "default" else f", {kernel} kernels"
-        ax.set(title=f"time of a fit{named}", ylabel="seconds")
-    _lines(axes[-1], results[results["kernels"] == kernels[-1]], "peak_gb")
-    axes[-1].set(title="peak memory", ylabel="GB")
+    """Draw the time of EASE and of SLIM and the memory of EASE against the number of items."""
+    last = results[results["kernels"] == results["kernels"].iloc[-1]].dropna(subset="seconds")
+    shown = [panel for panel in PANELS if panel[0] in set(last["model"])]
+    figure, axes = panels(len(shown), height=3.8)
+    for ax, (model, value) in zip(axes, shown, strict=True):
+        _lines(ax, last[last["model"] == model], value)
+        title, unit = TITLES[value]
+        ax.set(title=f"{MODELS[model].title}, {title} of a fit", ylabel=unit)
     save(figure, results, files)
 
 
 def _lines(ax: Axes, results: pd.DataFrame, value: str) -> None:
     colours = iter(OTHERS)
-    for (name, library), marker in zip(LIBRARIES.items(), MARKERS, strict=True):
+    for (name, library), marker in zip(LIBRARIES.items(), MARKERS, strict=False):
         colour = BLACK if name == OURS else next(colours)
-        measured = results[results["library"] == name].dropna(subset="seconds")
+        measured = results[results["library"] == name]
         if measured.empty:
             continue
         label = f"{library.title} {power(measured, value)}"
@@ -117,4 +164,9 @@ def _lines(ax: Axes, results: pd.DataFrame, value: str) -> None:
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
-TABLES = (time_table, library_table, machine_table)
+TABLES = {
+    "time": time_table,
+    "libraries": library_table,
+    "machine": machine_table,
+    "best": best_table,
+}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lindrop.base.reporting import Progress
 from lindrop.linalg import inverse as inverses
 from lindrop.linalg import triangle as triangles
 from lindrop.linalg.inverse import invert_lower
@@ -35,3 +36,13 @@ def test_the_lower_triangle_becomes_that_of_the_inverse(n, panel, pivots, leaf, 
     lower = np.tril(a)
     mirror_lower(a)
     np.testing.assert_array_equal(a, lower + np.tril(lower, -1).T)
+
+
+def test_a_long_inversion_tells_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(inverses, "LONG", 50)
+    monkeypatch.setattr(inverses, "PIVOTS", 20)
+    told = []
+    monkeypatch.setattr(Progress, "watchers", [lambda progress: told.append(progress.done)])
+    for n in (49, 50):
+        invert_lower(np.eye(n, dtype=np.float32))
+    assert told == [20, 40, 50]

@@ -3,24 +3,31 @@
 from typing import Any
 
 import scipy.sparse as sp
-from cornac.data import Dataset
-from cornac.models import EASE
-from measure import Peer, measure
+from peers.fits.measure import Peer, measure
 
 
-def prepare(x: sp.csr_matrix) -> Dataset:
+def prepare(x: sp.csr_matrix) -> Any:
+    from cornac.data import Dataset
+
     entries = x.tocoo()
     rows, columns, values = (part.tolist() for part in (entries.row, entries.col, entries.data))
     return Dataset.from_uir(zip(rows, columns, values, strict=True), seed=0)
 
 
-def fit(data: Dataset, ridge: float) -> EASE:
+def ease(data: Any, ridge: float) -> Any:
+    from cornac.models import EASE
+
     return EASE(lamb=ridge, posB=False, verbose=False).fit(data)
 
 
-def matrix(model: EASE) -> tuple[Any, Any]:
-    return model.B, model.item_ids
-
+PEER = Peer(
+    title="Cornac",
+    lock="cornac.lock",
+    packages=["cornac", "numpy", "scipy"],
+    prepare=prepare,
+    fits={"ease": ease},
+    matrix=lambda model: (model.B, model.item_ids),
+)
 
 if __name__ == "__main__":
-    measure(Peer(["cornac", "numpy", "scipy"], prepare, fit, matrix))
+    measure(PEER)

@@ -1,28 +1,47 @@
-"""EASE of LensKit, fitted to its Dataset made from a table of users and items."""
+"""EASE and SLIM of LensKit, fitted to its Dataset made from a table of users and items."""
 
 from typing import Any
 
-import pandas as pd
 import scipy.sparse as sp
-from lenskit.data import Dataset, from_interactions_df
-from lenskit.knn import EASEScorer
-from measure import Peer, measure
+from peers.fits.measure import Peer, measure
 
 
-def prepare(x: sp.csr_matrix) -> Dataset:
+def prepare(x: sp.csr_matrix) -> Any:
+    import pandas as pd
+    from lenskit.data import from_interactions_df
+
     entries = x.tocoo()
     return from_interactions_df(pd.DataFrame({"user_id": entries.row, "item_id": entries.col}))
 
 
-def fit(data: Dataset, ridge: float) -> EASEScorer:
-    model = EASEScorer(regularization=ridge)
-    model.train(data)
+def trained(model: Any, data: Any) -> Any:
+    from lenskit.training import TrainingOptions
+
+    model.train(data, TrainingOptions())
     return model
 
 
-def matrix(model: EASEScorer) -> tuple[Any, Any]:
-    return model.weights, model.items.ids()
+def ease(data: Any, ridge: float) -> Any:
+    from lenskit.knn import EASEScorer
 
+    return trained(EASEScorer(regularization=ridge), data)
+
+
+def slim(data: Any, l1: float, l2: float, **stop: int) -> Any:
+    from lenskit.knn import SLIMScorer
+
+    return trained(SLIMScorer(l1_reg=l1, l2_reg=l2, **stop), data)
+
+
+PEER = Peer(
+    title="LensKit",
+    lock="lenskit.lock",
+    packages=["lenskit", "torch", "numpy"],
+    prepare=prepare,
+    fits={"ease": ease, "slim_shipped": slim},
+    matrix=lambda model: (model.weights, model.items.ids()),
+    pytorch=True,
+)
 
 if __name__ == "__main__":
-    measure(Peer(["lenskit", "torch", "numpy"], prepare, fit, matrix))
+    measure(PEER)

@@ -1,23 +1,31 @@
-"""EASE of lindrop, fitted to the sparse matrix of interactions."""
+"""EASE, EDLAE and SLIM of lindrop, fitted to the sparse matrix of interactions."""
 
+from functools import partial
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
-from measure import Peer, measure
-
-from lindrop.models.base import Training
-from lindrop.models.catalogue import fit
+from peers.fits.measure import Peer, as_it_is, measure
 
 
-def fit_ease(x: sp.csr_array, ridge: float) -> Any:
-    return fit("ease", Training.of(x, keep=False), ridge=ridge).model
+def fit(name: str, x: sp.csr_array, **options: float) -> Any:
+    from lindrop.models import catalogue
+    from lindrop.models.base import Training
+
+    return catalogue.fit(name, Training.of(x, keep=False), **options).model
 
 
-def matrix(model: Any) -> tuple[Any, Any]:
-    b = model.matrix
-    return b, np.arange(len(b))
-
+PEER = Peer(
+    title="lindrop",
+    lock=None,
+    packages=["numpy", "scipy", "numba"],
+    prepare=sp.csr_array,
+    fits={
+        "ease": partial(fit, "ease"),
+        "edlae": partial(fit, "full_edlae"),
+        "slim": partial(fit, "slim"),
+    },
+    matrix=lambda model: as_it_is(model.matrix),
+)
 
 if __name__ == "__main__":
-    measure(Peer(["numpy", "scipy", "numba"], sp.csr_array, fit_ease, matrix))
+    measure(PEER)

@@ -1,25 +1,30 @@
-"""EASE in NumPy and float64 as its paper prints it, the reference of the comparison."""
+"""EASE and EDLAE in NumPy and float64 as their papers print them, the reference for both."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from measure import Peer, measure
+from peers.fits.measure import Peer, as_it_is, measure
 
 
-def fit(x: sp.csr_matrix, ridge: float) -> np.ndarray:
+def fit(x: sp.csr_matrix, ridge: float, p: float = 0.0) -> Any:
     g = (x.T @ x).toarray()
     diagonal = np.diag_indices(len(g))
-    g[diagonal] += ridge
-    p = np.linalg.inv(g)
-    b = p / -np.diag(p)
+    g[diagonal] += p / (1 - p) * g[diagonal] + ridge
+    c = np.linalg.inv(g)
+    b = c / -np.diag(c)
     b[diagonal] = 0.0
     return b
 
 
-def matrix(b: np.ndarray) -> tuple[Any, Any]:
-    return b, np.arange(len(b))
-
+PEER = Peer(
+    title="NumPy, as printed",
+    lock=None,
+    packages=["numpy", "scipy"],
+    prepare=lambda x: x.astype(np.float64),
+    fits={"ease": fit, "edlae": fit},
+    matrix=as_it_is,
+)
 
 if __name__ == "__main__":
-    measure(Peer(["numpy", "scipy"], lambda x: x.astype(np.float64), fit, matrix))
+    measure(PEER)

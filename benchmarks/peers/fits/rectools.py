@@ -2,17 +2,15 @@
 
 from typing import Any
 
-import pandas as pd
 import scipy.sparse as sp
-from measure import Peer, measure
-from rectools import Columns
-from rectools.dataset import Dataset
-from rectools.models import EASEModel
-
-Fitted = tuple[EASEModel, Dataset]
+from peers.fits.measure import Peer, measure
 
 
-def prepare(x: sp.csr_matrix) -> Dataset:
+def prepare(x: sp.csr_matrix) -> Any:
+    import pandas as pd
+    from rectools import Columns
+    from rectools.dataset import Dataset
+
     entries = x.tocoo()
     table = pd.DataFrame({Columns.User: entries.row, Columns.Item: entries.col})
     table[Columns.Weight] = 1.0
@@ -20,14 +18,20 @@ def prepare(x: sp.csr_matrix) -> Dataset:
     return Dataset.construct(table)
 
 
-def fit(data: Dataset, ridge: float) -> Fitted:
+def ease(data: Any, ridge: float) -> tuple[Any, Any]:
+    from rectools.models import EASEModel
+
     return EASEModel(regularization=ridge).fit(data), data
 
 
-def matrix(fitted: Fitted) -> tuple[Any, Any]:
-    model, data = fitted
-    return model.weight, data.item_id_map.external_ids
-
+PEER = Peer(
+    title="RecTools",
+    lock="rectools.lock",
+    packages=["rectools", "numpy", "scipy"],
+    prepare=prepare,
+    fits={"ease": ease},
+    matrix=lambda fitted: (fitted[0].weight, fitted[1].item_id_map.external_ids),
+)
 
 if __name__ == "__main__":
-    measure(Peer(["rectools", "numpy", "scipy"], prepare, fit, matrix))
+    measure(PEER)

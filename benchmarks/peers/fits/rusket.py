@@ -4,18 +4,23 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from measure import Peer, measure
-from rusket import EASE
+from peers.fits.measure import Peer, as_it_is, measure
 
 
-def fit(x: sp.csr_matrix, ridge: float) -> EASE:
+def ease(x: sp.csr_matrix, ridge: float) -> Any:
+    from rusket import EASE
+
     return EASE(regularization=ridge).fit(x, max_memory_gb=1000)
 
 
-def matrix(model: EASE) -> tuple[Any, Any]:
-    b = np.asarray(model.item_weights)
-    return b, np.arange(len(b))
-
+PEER = Peer(
+    title="rusket",
+    lock="rusket.lock",
+    packages=["rusket", "numpy", "scipy"],
+    prepare=lambda x: x,
+    fits={"ease": ease},
+    matrix=lambda model: as_it_is(np.asarray(model.item_weights)),
+)
 
 if __name__ == "__main__":
-    measure(Peer(["rusket", "numpy", "scipy"], lambda x: x, fit, matrix))
+    measure(PEER)

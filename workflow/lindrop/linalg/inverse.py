@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from lindrop.base.arrays import Matrix
+from lindrop.base.reporting import Progress
 from lindrop.linalg.blas import invert_small, product, product_into
 from lindrop.linalg.triangle import LEAF, len_before, panels_of, transpose
 
 PIVOTS = 320  # eliminated at once: enough for fast matrix products, small compared with n
+LONG = 10_000  # rows from which on the log says how far an inversion is
 
 
 def invert_lower(a: Matrix) -> None:
@@ -26,6 +28,7 @@ def invert_panels(panels: Sequence[Matrix]) -> None:
     """
     n = panels[-1].shape[1]
     column = np.empty((n, min(PIVOTS, n)), panels[0].dtype)
+    progress = Progress("inverse", n, unit="items") if n >= LONG else None
     for number, panel in enumerate(panels):
         above, end = len_before(panel), panel.shape[1]
         for start in range(above, end, PIVOTS):
@@ -50,6 +53,8 @@ def invert_panels(panels: Sequence[Matrix]) -> None:
                 else:
                     other[:, start:stop] = scaled
             _set_lower(pivots[:, start:stop], -inverse)
+            if progress:
+                progress.advance(stop - start)  # each block of pivots takes as long
     _negate(panels)
 
 
