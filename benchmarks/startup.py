@@ -97,12 +97,11 @@ def jobs(logs: Path) -> pd.DataFrame:
 
 
 def library_table(results: pd.DataFrame) -> pd.DataFrame:
-    """Table of docs/performance.md: seconds of new processes that use a saved model."""
+    """Table of docs/performance.md: processor seconds of new processes that use a saved model."""
     rows = results.dropna(subset="items")
     return pd.DataFrame(
         {
             "new process": rows["what"],
-            "seconds": rows["seconds"].map("{:.2f}".format),
             "processor seconds": rows["to start"].map("{:.2f}".format),
         }
     )

@@ -35,18 +35,30 @@ def time_table(results: pd.DataFrame) -> pd.DataFrame:
             same = (MODELS[str(model)].like or model, kernels, one.items)
             row[f"{one.items:,} items"] = cell(one, ours.loc[same] if same in ours.index else None)
         rows.append(row)
-    return pd.DataFrame(rows).fillna("")
+    sizes = [f"{items:,} items" for items in sorted(results["items"].unique())]
+    table = pd.DataFrame(rows)
+    return table[[name for name in table if name not in sizes] + sizes].fillna("")
 
 
 def cell(one: Any, ours: Any) -> str:
-    """Seconds by the clock and of the processors and memory of a fit, with their ratios to ours."""
+    """Seconds by the clock and of the processors and memory of a fit, with their ratios to ours.
+
+    With one thread only the processor's seconds are shown.
+    """
     if pd.isna(one.seconds):
         return str(one.did_not_finish)
-    clock, busy, memory = f"{one.seconds:.1f}", f"{one.cpu_seconds:.1f}", f"{one.peak_gb:.2f}"
+    kinds = ["cpu_seconds"] if one.threads == 1 else ["seconds", "cpu_seconds"]
+    times = " / ".join(seconds(getattr(one, kind)) for kind in kinds)
     if one.library == OURS or ours is None or pd.isna(ours.seconds):
-        return f"{clock} / {busy} s, {memory} GB"
-    times = f"{one.seconds / ours.seconds:.1f} / {one.cpu_seconds / ours.cpu_seconds:.1f}"
-    return f"{clock} / {busy} s (× {times}), {memory} GB (× {one.peak_gb / ours.peak_gb:.1f})"
+        return f"{times} s, {one.peak_gb:.2f} GB"
+    ratios = " / ".join(f"{getattr(one, kind) / ours[kind]:.1f}" for kind in kinds)
+    memory = f"{one.peak_gb:.2f} GB (× {one.peak_gb / ours.peak_gb:.1f})"
+    return f"{times} s (× {ratios}), {memory}"
+
+
+def seconds(value: float) -> str:
+    """Seconds as text, with two places below 1."""
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}"
 
 
 def best_table(results: pd.DataFrame) -> pd.DataFrame:
@@ -71,9 +83,9 @@ def best_table(results: pd.DataFrame) -> pd.DataFrame:
                 "model": MODELS[str(model)].title,
                 "items": f"{items:,}",
                 "timed by": "processor, one thread" if by == "cpu_seconds" else "clock, all cores",
-                "lindrop": f"{own[by]:.1f} s, {own['peak_gb']:.2f} GB",
+                "lindrop": f"{seconds(own[by])} s, {own['peak_gb']:.2f} GB",
                 "best other": f"{LIBRARIES[best['library']].title}: "
-                f"{best[by]:.1f} s, {best['peak_gb']:.2f} GB",
+                f"{seconds(best[by])} s, {best['peak_gb']:.2f} GB",
                 "time": f"× {best[by] / own[by]:.1f}",
                 "memory": f"× {best['peak_gb'] / own['peak_gb']:.1f}",
             }
