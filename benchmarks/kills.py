@@ -126,7 +126,7 @@ def unfinished(project):
 def killed_run(reference, configuration, rng, most):
     """One run from nothing to its end, with its kills as rows, each with the final comparison."""
     with tempfile.TemporaryDirectory() as folder:
-        project = Project(copy_project(Path(folder)))
+        project = Project(copy_project(Path(folder)), real=True)  # no forks: they end as asked
         kills = []
         while len(kills) < most:
             kill = one_life(project, configuration, rng, MEAN if kills else LEAD)
@@ -176,9 +176,9 @@ def killed_run_on_slurm(cluster, alone, rng, most):
     Its results are compared with `alone`, those of one machine without a kill.
     """
     with tempfile.TemporaryDirectory() as folder:
-        project = Project(copy_project(Path(folder)))
+        project = Project(copy_project(Path(folder)), real=True)
         run = SlurmRun(project, TARGETS, project.write("config/tiny.yaml", TINY))
-        kills = []
+        kills, before = [], 0  # kills before Snakemake was started last
         while True:
             after = rng.expovariate(1 / MEAN) if len(kills) < most else None
             try:
@@ -191,6 +191,8 @@ def killed_run_on_slurm(cluster, alone, rng, most):
             if run.process.poll() == 0:
                 break
             if run.process.poll() is not None:  # killed, or a job was killed at every attempt
+                assert len(kills) > before, f"nobody killed it: {run.output.read_text()[-3000:]}"
+                before = len(kills)
                 if project.path(".snakemake/locks").exists():
                     project.ok(f"{run.command} --unlock")
                 run.start()
@@ -210,9 +212,8 @@ def main(reference, count, configuration="config/config.yaml"):
     with ExitStack() as stack:
         if reference == "slurm":
             configuration = ON_SLURM
-            project = Project(
-                copy_project(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-            )
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            project = Project(copy_project(Path(folder)), real=True)
             tiny = project.write("config/tiny.yaml", TINY)
             alone = contents_on_one_machine(project, TARGETS, tiny)
             killed = partial(killed_run_on_slurm, stack.enter_context(Slurm()), alone)
