@@ -39,7 +39,7 @@ from support.slurm import Slurm, output_of
 from support.slurm_runs import TINY, SlurmRun, contents, contents_on_one_machine
 
 OUTPUT = Path(__file__).parent / "results" / "kills.csv"
-MEAN, LEAD = 20, 60  # seconds
+MEAN, LEAD, SHORT = 20, 60, 3  # seconds
 MOST = 18  # kills of one run
 COLUMNS = ["configuration", "run", "victim", "after_seconds", "running", "same_results"]
 VICTIMS = ("a job", "Snakemake", "everything")
@@ -149,25 +149,36 @@ TARGETS = (  # shards of X'X, tuning and experiments in groups, light rules
 )
 
 
-def strike_on_slurm(cluster, run, rng):
-    """Kill a job, a group, a node or Snakemake; returns which and what ran, or None for nothing."""
-    listed = output_of("squeue", "--noheader", "--states=running", "--format=%A %k").splitlines()
-    jobs = dict(line.split(" ", 1) for line in listed)
+def running_on_slurm():
+    """The jobs that run on the cluster: the node and the rules of each."""
+    listed = output_of("squeue", "--noheader", "--states=running", "--format=%A %N %k")
+    return {job: rest for job, *rest in (line.split(" ", 2) for line in listed.splitlines())}
+
+
+def strike_on_slurm(cluster, run, begun, rng):
+    """Kill a job, a group, a node with its jobs, or Snakemake; returns a row of the table.
+
+    None where the run ended before.
+    """
     kind = rng.choice(["a job", "a node", "Snakemake"])
-    if kind == "a job":
-        if not jobs:
+    while not (jobs := running_on_slurm()) and kind != "Snakemake":
+        if run.process.poll() is not None:
             return None
+        time.sleep(rng.expovariate(1 / SHORT))  # a job is struck at any moment of its time
+    after = round(time.monotonic() - begun, 1)
+    if kind == "a job":
         job = rng.choice(sorted(jobs))
         subprocess.run(["scancel", "--signal=KILL", "--full", job], check=True)
-        kind = "a job" if jobs[job].startswith("rule") else "a job group"
+        kind = "a job" if "_wildcards_" in jobs[job][1] else "a job group"
     elif kind == "a node":
-        node = rng.choice(sorted(cluster.nodes()))
+        node = rng.choice(sorted({node for node, _ in jobs.values()}))
         cluster.power_off(node)
         time.sleep(MEAN)  # longer than Slurm needs to notice
         cluster.start_node(node)
     else:
         run.kill()
-    return {"victim": kind, "running": " ".join(sorted(jobs.values()))}
+    running = " ".join(sorted(rules for _, rules in jobs.values()))
+    return {"victim": kind, "after_seconds": after, "running": running}
 
 
 def killed_run_on_slurm(cluster, alone, rng, most):
@@ -180,13 +191,13 @@ def killed_run_on_slurm(cluster, alone, rng, most):
         run = SlurmRun(project, TARGETS, project.write("config/tiny.yaml", TINY))
         kills, before = [], 0  # kills before Snakemake was started last
         while True:
-            after = rng.expovariate(1 / MEAN) if len(kills) < most else None
+            begun = time.monotonic()
             try:
-                run.process.wait(after)
+                run.process.wait(rng.expovariate(1 / MEAN) if len(kills) < most else None)
             except subprocess.TimeoutExpired:
-                kill = strike_on_slurm(cluster, run, rng)
+                kill = strike_on_slurm(cluster, run, begun, rng)
                 if kill:
-                    kills.append(kill | {"after_seconds": round(after, 1)})
+                    kills.append(kill)
                     print(len(kills), *kill.values(), flush=True)
             if run.process.poll() == 0:
                 break

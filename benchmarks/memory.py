@@ -38,7 +38,7 @@ from lindrop.ranking.metrics import CRITERION, DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "memory.csv"
-SETS = ((4_000, 3_000, 400_000), (8_000, 5_000, 800_000))  # users, items, interactions
+SETS = ((4_000, 3_000, 400_000), (12_000, 7_000, 1_200_000))  # users, items, interactions
 RANK, RANKS = 100, [50, 200]
 THREADS = "1"  # as many as a fit of a small set has; more threads need few megabytes more
 GIVEN = {  # options of a single point and few iterations; λ is large enough for float32
