@@ -39,8 +39,8 @@ from support.slurm import Slurm, output_of
 from support.slurm_runs import TINY, SlurmRun, contents, contents_on_one_machine
 
 OUTPUT = Path(__file__).parent / "results" / "kills.csv"
-MEAN, LEAD, SHORT = 20, 60, 3  # seconds
-MOST = 18  # kills of one run
+MEAN, LEAD, SHORT = 40, 90, 3  # seconds, on a machine with other work
+MOST = 25  # kills of one run
 COLUMNS = ["configuration", "run", "victim", "after_seconds", "running", "same_results"]
 VICTIMS = ("a job", "Snakemake", "everything")
 COMMAND = "snakemake --cores 2 --rerun-incomplete --quiet --configfile {configuration}"
