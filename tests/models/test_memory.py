@@ -1,15 +1,19 @@
 """Estimates of memory: at most 15 % above the measured peak, with the constants of the code."""
 
 import os
+import tracemalloc
 
 import memory as benchmark
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from lindrop.linalg import inverse, spectrum, triangle
 from lindrop.models import baseline, memory
 from lindrop.models.base import ScaledSymmetric
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import Size
+from lindrop.models.sampled import fit_sampled
 from lindrop.ranking import evaluation, metrics
 
 
@@ -58,6 +62,31 @@ def test_every_estimate_grows_with_the_data(model):
     small, large = Size(900, 3_000, 20_000, tested=90), Size(9_000, 5_000, 300_000, tested=900)
     estimate = CATALOGUE[model].needed_bytes
     assert 0 < estimate(small, [50], **options) < estimate(large, [50], **options)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize(
+    ("users", "items", "each", "rank", "batch"),
+    [  # which arrays are the most differs: a step's, X' and the masked X, the objective's
+        (1_000, 3_000, 20, 200, None),
+        (3_000, 600, 100, 20, None),
+        (20_000, 1_000, 10, 40, 2_000),
+    ],
+)
+def test_a_training_by_sampled_dropout_allocates_what_is_estimated(
+    users, items, each, rank, batch, p, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    x = sp.random_array((users, items), density=each / items, format="csr", rng=rng)
+    x = sp.csr_array((x.data.astype(np.float32), x.indices.astype(np.int32), x.indptr), x.shape)
+    monkeypatch.setattr(memory, "sampled_batch", lambda users, items: batch or users)
+    fit_sampled(x[:50], 2, p, 300.0, epochs=1)  # compiles
+    tracemalloc.start()
+    fit_sampled(x, rank, p, 300.0, epochs=2, batch=batch or users)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    estimate = memory.sampled_bytes(Size(users, items, x.nnz), rank, {"p": [p]})
+    assert 1.0 <= memory.MARGIN * estimate / peak <= 1.15
 
 
 def test_the_factors_of_wmf_are_counted():

@@ -247,14 +247,34 @@ def sampled_batch(users: int, items: int) -> int:
 
 
 def sampled(size: Size, ranks: Sequence[int], options: Options) -> float:
-    """Peak bytes of sampled dropout: U, V, their means, the preconditioner, a step and a batch."""
-    rank = max(ranks)
-    batch = sampled_batch(size.users, size.items) if size.users else 0
-    network = columns_bytes(size.items, 11 * rank) + FLOAT * batch * (4 * rank + 16 * size.per_user)
-    network = max(network, columns_bytes(size.items, 9 * rank) + FLOAT * 2 * size.users * rank)
+    """Peak bytes of sampled dropout: U, V, their means, the preconditioner, a step and a batch.
+
+    Beside the largest rank's, U and V of the one before are still there.
+    """
+    *smaller, rank = sorted(ranks)
+    beside = columns_bytes(size.items, 2.0 * max(smaller, default=0))
     evaluation = evaluation_bytes(size, rank)
-    network += kept_bytes(size.items, rank, evaluation)
-    return max(network, columns_bytes(size.items, 2 * rank) + evaluation) + 8.0 * size.users
+    training = sampled_bytes(size, rank, options) + kept_bytes(size.items, rank, evaluation)
+    return max(training, columns_bytes(size.items, 2 * rank) + evaluation) + beside
+
+
+def sampled_bytes(size: Size, rank: int, options: Options) -> float:
+    """Peak bytes of training at one rank: of the preconditioner, of a step, or of the objective."""
+    columns, hidden = columns_bytes(size.items, rank), 4.0 * size.users * rank
+    batch = sampled_batch(size.users, size.items) if size.users else 0
+    share = batch / max(size.users, 1)
+    rows, entries = share * hidden, 8.0 * share * size.entries  # of a batch
+    given = options.get("p", 0.0)
+    least = float(min(given) if isinstance(given, Sequence) else given)
+    kept = 1.0 - least  # share of the entries under a mask
+    masked = entries * (kept if kept < 0.5 else 1.0)  # SciPy then copies what is kept
+    decoder = 7 * columns + rows + entries + masked  # X' and Z beside what the gradient of V needs
+    encoder = 6 * columns + 3 * rows + kept * entries + masked
+    moved = 10 * columns + rows + masked
+    step = max(decoder, encoder, moved) + (entries if batch < size.users else 0.0)
+    first = 8.0 * size.entries + max(7 * columns, 8.0 * size.entries)
+    objective = 5 * columns + 2 * hidden + max(columns, 8.0 * size.entries)
+    return max(step, first, objective) + 28.0 * rank**2 + 8.0 * size.users
 
 
 def slim(size: Size, ranks: Sequence[int], options: Options) -> float:
