@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from lindrop.linalg import inverse, spectrum, triangle
 from lindrop.models import baseline, memory
-from lindrop.models.base import ScaledSymmetric
+from lindrop.models.base import ScaledSymmetric, SparseItems
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import Size
 from lindrop.models.sampled import fit_sampled
@@ -86,6 +86,26 @@ def test_a_training_by_sampled_dropout_allocates_what_is_estimated(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     estimate = memory.sampled_bytes(Size(users, items, x.nnz), rank, {"p": [p]})
+    assert 1.0 <= memory.MARGIN * estimate / peak <= 1.15
+
+
+@pytest.mark.parametrize(
+    ("users", "items", "each"), [(2_000, 1_000, 20), (4_000, 3_000, 300), (100_000, 400, 5)]
+)
+def test_ranking_by_a_sparse_model_allocates_what_is_estimated(users, items, each):
+    """The more users at once, the more memory: there is no block of scores that bounds them."""
+    rng, shares = np.random.default_rng(0), np.full(items, 0.1)
+    given, held_out, b = (
+        sp.random_array((rows, items), density=count / items, format="csr", rng=rng).astype("f4")
+        for rows, count in ((users, each), (users, each / 4), (items, 20))
+    )
+    model = SparseItems(b.indptr, b.indices, b.data)
+    evaluation.evaluate(model, given[:9], held_out[:9], shares=shares)  # compiles
+    tracemalloc.start()
+    evaluation.evaluate(model, given, held_out, shares=shares, by_groups=True)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    estimate = memory.lists_bytes(Size(1, items, each, tested=users))
     assert 1.0 <= memory.MARGIN * estimate / peak <= 1.15
 
 

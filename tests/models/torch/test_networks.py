@@ -155,4 +155,4 @@ def test_memory_is_asked_for_every_parameter(deep, kind, hidden, items, users, l
     asked = training_bytes(kind, items, users, 0, latent, hidden)
     assert asked == 4 * COPIES * numbers
     activations = training_bytes(kind, items, users, 11, latent, hidden) - asked
-    assert activations == 4 * ACTIVATIONS * 11 * items
+    assert activations == 4 * ACTIVATIONS[kind] * 11 * items

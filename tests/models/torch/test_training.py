@@ -1,5 +1,6 @@
 """Mult-VAE, Mult-DAE and CDAE: their training, and what is kept of them."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -241,3 +242,27 @@ def test_validation_users_need_something_held_out(deep, data):
     nothing.parts[1].eliminate_zeros()
     with pytest.raises(UserError, match="no validation user has held-out items"):
         fitted(deep, nothing, "mult_dae")
+
+
+GONE = """
+import gc, weakref
+from dataclasses import replace
+import numpy as np
+import scipy.sparse as sp
+from lindrop.models.base import Training, Validation
+from lindrop.models.torch import fit, mult_dae
+gc.disable()
+networks, train = [], fit.train
+def watched(network, *rest):
+    networks.append(weakref.ref(network))
+    return train(network, *rest)
+fit.train = watched
+x = sp.csr_array(np.eye(20, dtype="f4"))
+mult_dae.fit_mult_dae(replace(Training.of(x), validation=Validation(x, x)), epochs=1, latent=2)
+assert [network() for network in networks] == [None]
+"""
+
+
+def test_the_first_training_of_a_process_is_not_kept_in_memory_beside_the_next_one(deep):
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "workflow")}
+    subprocess.run([sys.executable, "-c", GONE], env=environment, check=True)

@@ -99,6 +99,18 @@ def evaluation_bytes(size: Size, rank: int = 0, itemsize: int = FLOAT, blocks: i
     return users * per_user + 48.0 * size.tested
 
 
+def lists_bytes(size: Size) -> float:
+    """Peak bytes of evaluating a sparse B, which ranks without a block of scores.
+
+    Each user has a list of items and scores, and the gains of its items with one temporary; every
+    thread has a row of scores, of who had them, and of those to look at.
+    """
+    users = min(size.tested, BLOCK_BYTES // (8 * max(min(2 * DEPTH, size.items), 1)))
+    per_user = 24 * DEPTH + 12 * size.per_user
+    threads = (os.cpu_count() or 1) * 3.0 * FLOAT * size.items
+    return users * per_user + 144.0 * size.tested + threads
+
+
 def inverse_bytes(items: int) -> float:
     """Peak bytes of an inversion beside the matrix: a buffer, blocks, the vectors of the error."""
     return FLOAT * (items * (min(PIVOTS, items) + 60.0) + 2 * min(PANEL, items) ** 2)
@@ -312,7 +324,7 @@ def pattern_joined(size: Size, ranks: Sequence[int], options: Options) -> float:
     """Peak bytes of joining the parts of B, each of which is freed in bands, or of ranking."""
     weights = 2.0 * columns_bytes(size.items, _neighbours(size, options))
     vectors = 64.0 * size.items + 8.0 * size.users
-    return weights + vectors + max(weights / BANDS, evaluation_bytes(size))
+    return weights + vectors + max(weights / BANDS, lists_bytes(size))
 
 
 def hybrid(size: Size, ranks: Sequence[int], options: Options) -> float:

@@ -4,6 +4,7 @@
 gets the added term `ridge / batch` times the sum of all squared weights.
 """
 
+import gc
 import hashlib
 import inspect
 from collections.abc import Callable
@@ -57,6 +58,8 @@ def fit_network(
     first = np.random.default_rng(data.seed)
     network = network_class(data.items, first, **options)
     trained, history, earlier = train(network, data, data.validation, settings, source)
+    del network
+    gc.collect()  # what PyTorch imports for its first Adam keeps that training in a cycle
     return Fit(trained, [*history], _at_rest(history, settings, data.criterion), earlier)
 
 

@@ -4,8 +4,9 @@ from itertools import pairwise
 
 # arrays per parameter: its value, gradient, Adam's two moments, best value, and two temporaries
 COPIES = 7
-# matrices of batch × items at the same time: logits, their softmax and the terms of the gradient
-ACTIVATIONS = 6
+# matrices of batch × items at the same time, as measured: logits, their softmax, the terms of the
+# gradient, and what the allocator leaves between arrays of changing sizes
+ACTIVATIONS = {"cdae": 5, "mult_dae": 7, "mult_vae": 7}
 
 
 def training_bytes(
@@ -13,7 +14,7 @@ def training_bytes(
 ) -> float:
     """Peak bytes of a training in float32, beyond the interactions; `hidden` is 0 for no layer."""
     numbers = COPIES * parameters(model, items, users, latent, hidden)
-    return 4.0 * (numbers + ACTIVATIONS * batch * items)
+    return 4.0 * (numbers + ACTIVATIONS[model] * batch * items)
 
 
 def parameters(model: str, items: int, users: int, latent: int, hidden: int) -> int:
