@@ -2,6 +2,7 @@
 
     PYTHONPATH=workflow:tests python benchmarks/kills.py REFERENCE KILLS [CONFIGURATION]
     PYTHONPATH=workflow:tests python benchmarks/kills.py slurm KILLS
+    PYTHONPATH=workflow:tests python benchmarks/kills.py
 
 REFERENCE is the `results` folder of an undisturbed run of the CONFIGURATION (config/config.yaml if
 none is given) in a clone of the same commit. In a copy of the project, the run is started again and
@@ -14,8 +15,9 @@ for times, and the next run begins from nothing, until there were KILLS kills mo
 With `slurm`, a tiny configuration runs on the two nodes of tests/cluster, which needs root. A job
 or a group of jobs is killed there, a node with all that runs on it, or Snakemake, whose jobs go on.
 
-Adds rows to benchmarks/results/kills.csv and prints how many kills of each kind left the results as
-they are.
+Adds rows to benchmarks/results/kills.csv and prints the table of docs/performance.md: how many
+kills of each kind there were, and how many left the results as they are. Without KILLS, it only
+prints.
 """
 
 import os
@@ -237,9 +239,16 @@ def main(reference, count, configuration="config/config.yaml"):
             rows = [{"configuration": configuration, "run": number} | row for row in found]
             done = pd.concat([done, pd.DataFrame(rows, columns=COLUMNS)], ignore_index=True)
             done.to_csv(OUTPUT, index=False, lineterminator="\n")
-    counted = done.groupby(["configuration", "victim"])["same_results"].agg(["size", "sum"])
-    print(counted.rename(columns={"size": "kills", "sum": "same results"}).to_markdown())
+
+
+def table():
+    """Table of docs/performance.md: what was killed in which run, and how it ended."""
+    rows = pd.read_csv(OUTPUT).rename(columns={"configuration": "run of", "victim": "killed"})
+    counted = rows.groupby(["run of", "killed"])["same_results"].agg(["size", "sum"])
+    return counted.rename(columns={"size": "kills", "sum": "same results"}).reset_index()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
+    if sys.argv[1:]:
+        main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
+    print(table().to_markdown(index=False))
