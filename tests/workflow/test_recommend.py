@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -112,3 +113,17 @@ def test_the_best_model_is_that_by_the_criterion_of_the_configuration(project):
     assert "results/recommendations/small/ease.parquet" in project.ok(command)
     project.write("mine.yaml", ONE + "recommend: {k: 9}\n")
     assert "results/recommendations/small/popularity.parquet" in project.ok(command)
+
+
+def test_a_model_remembers_all_options_of_its_fit_so_that_refit_makes_it_again(project):
+    slim = "models: {slim: {l1: [1.0], l2: [1.0], nonnegative: false, tolerance: 1.0e-6}}\n"
+    project.write("slim.yaml", SMALL + slim + "rank: 5\nranks: [5]\n")
+    file = "results/models/small/slim.h5"
+    project.ok(f"snakemake {file} --cores 1 --configfile slim.yaml")
+    saved = lindrop.read_model(project.path(file))
+    assert saved.parameters["nonnegative"] is False
+    assert saved.parameters["tolerance"] == 1e-6
+    x = read_split(project.path("results/data/small/split.h5")).matrix("train")
+    again = lindrop.refit(saved, x).fit.model.matrix
+    assert (again.data < 0).any()
+    np.testing.assert_allclose(again.toarray(), saved.fit.model.matrix.toarray(), atol=1e-6)

@@ -5,7 +5,7 @@ from importlib import import_module
 from lindrop.base.reporting import job
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import pattern_joined
-from lindrop.models.tuning import ranks_of, refit
+from lindrop.models.tuning import ranks_of, refit, solver_options
 from lindrop.planning.limit import FIT, kept_to_budget
 from lindrop.ranking.grids import rank_of_table
 from lindrop.store.metrics import write_metrics
@@ -73,7 +73,7 @@ with (
         wildcards.model,
         model,
         read_items(split),
-        {"rank": tested.rank, **tested.parameters},
+        {"rank": tested.rank, **tested.parameters, **solver_options(params.options)},
         digest,
         data.shares,
         read_treatment(split),

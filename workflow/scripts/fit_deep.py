@@ -2,7 +2,7 @@ from pathlib import Path
 
 from lindrop.base.reporting import job
 from lindrop.models.base import shares_of_users
-from lindrop.models.tuning import choose, number_of, only_choice, refit
+from lindrop.models.tuning import choose, number_of, only_choice, refit, solver_options
 from lindrop.store.metrics import write_metrics
 from lindrop.store.model import write_model
 from lindrop.store.split import (
@@ -54,7 +54,7 @@ with job(snakemake.log[0], f"dataset {wildcards.dataset}, model {wildcards.model
         wildcards.model,
         model,
         items,
-        tested.parameters,
+        {**tested.parameters, **solver_options(params.options)},
         digest,
         data.shares,
         read_treatment(split),
