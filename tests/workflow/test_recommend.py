@@ -127,3 +127,30 @@ def test_a_model_remembers_all_options_of_its_fit_so_that_refit_makes_it_again(p
     again = lindrop.refit(saved, x).fit.model.matrix
     assert (again.data < 0).any()
     np.testing.assert_allclose(again.toarray(), saved.fit.model.matrix.toarray(), atol=1e-6)
+
+
+def test_a_model_remembers_the_columns_and_ratings_of_its_table(project):
+    """In Python, too, bad ratings are then no interactions, whatever the column is called."""
+    random = np.random.default_rng(0)
+    pairs = np.argwhere(random.random((80, 12)) < 0.6)
+    table = pd.DataFrame({"who": pairs[:, 0], "what": pairs[:, 1]}).astype(str)
+    table["stars"] = random.integers(1, 6, len(table))
+    table.to_csv(project.path("my.csv"), index=False)
+    source = "{format: csv, path: my.csv, user: who, item: what, rating: stars}"
+    protocol = "{heldout_users: 10, min_rating: 3}"
+    mine = f"datasets: {{mine: {{source: {source}, protocol: {protocol}}}}}\n"
+    project.write("stars.yaml", mine + "models: {ease: {lambda: [100]}}\ncompare: {budget: null}\n")
+    file = "results/models/mine/ease.h5"
+    project.ok(f"snakemake {file} --cores 1 --configfile stars.yaml")
+    saved = lindrop.read_model(project.path(file))
+    good = table[table["stars"] > 3].drop(columns="stars")
+    expected = lindrop.recommend(saved, good, k=3, columns=("who", "what"))
+    found = lindrop.recommend(saved, table, k=3)
+    found = found[found["user"].isin(expected["user"])]
+    keys = ["user", "rank"]
+    pd.testing.assert_frame_equal(
+        found.sort_values(keys).reset_index(drop=True),
+        expected.sort_values(keys).reset_index(drop=True),
+    )
+    again, of_good = (lindrop.refit(saved, rows, ("who", "what")) for rows in (table, good))
+    np.testing.assert_array_equal(again.shares, of_good.shares)

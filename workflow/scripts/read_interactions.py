@@ -17,5 +17,7 @@ with job(snakemake.log[0], f"dataset {snakemake.wildcards.dataset}") as log:
     data = joined(read) if params.others else read[TRAIN]
     receipt = read_receipt(snakemake.input.source[0])
     source = verified_by_counts(receipt, data.raw, params.stated, file)
+    columns = {role: params.layout.get(role) for role in ("user", "item", "rating")}
+    source |= {role: name for role, name in columns.items() if name is not None}
     source["format"] = params.layout["format"]
     write_interactions(snakemake.output[0], data, source)

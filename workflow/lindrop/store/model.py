@@ -14,8 +14,8 @@ normalised               bool     whether the perceptron's input rows are scaled
 shares                   float64  share of the training users who have each item
 history                  float    one column per name in its attribute `columns` (iterative solvers)
 attributes  model (its name in the catalogue), parameters (JSON), converged, split_sha256, and
-            source (JSON): how the file of its interactions was read, if the command line fitted
-            it, and what its protocol made of repeats
+            source (JSON): the columns of the table that its interactions are from, and what its
+            protocol made of ratings and repeats
 """
 
 import json

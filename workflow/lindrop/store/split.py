@@ -135,10 +135,14 @@ def read_split_facts(path: str | Path) -> tuple[Counts, AnyProtocol, dict[str, A
 
 
 def read_treatment(path: str | Path) -> dict[str, Any]:
-    """What a model remembers of its split's protocol, so that histories are treated alike."""
-    _, protocol, _ = read_split_facts(path)
-    least = {} if protocol.min_rating is None else {"min_rating": protocol.min_rating}
-    return {"repeats": protocol.repeats, **least}
+    """What a model remembers of its split, so that histories are read and treated alike.
+
+    That is what the protocol does to rows, and the columns of the table, if it was made from one.
+    """
+    _, protocol, source = read_split_facts(path)
+    known = {key: source[key] for key in source if key in ("user", "item", "rating")}
+    known["repeats"] = protocol.repeats
+    return known if protocol.min_rating is None else known | {"min_rating": protocol.min_rating}
 
 
 def read_size(path: str | Path) -> Size:
