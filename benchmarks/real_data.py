@@ -6,8 +6,7 @@
 
 The first two commands are runs. MovieLens 100K takes the same of config/ml-100k.yaml, Last.fm the
 first one and `emphasis` of benchmarks/lastfm.yaml, Gowalla `attribution emphasis` of
-config/gowalla-users.yaml, whose splits and epochs are its own. On MovieLens 1M the splits are 0, 1,
-2 and 4, and more epochs of row 3 are those of the first command.
+config/gowalla-users.yaml, whose splits and epochs are its own.
 
 The third command puts what runs found on their datasets into the csv files in benchmarks/results,
 in place of what was there, draws the pictures of docs/ and writes docs/results.md; without a
