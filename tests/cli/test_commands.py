@@ -215,6 +215,16 @@ def test_what_is_said_of_the_protocol_names_options_and_columns(folder, said):
     assert "no column of times is known: name it by --time COLUMN" in talk
 
 
+def test_it_is_said_where_ratings_that_the_model_needs_are_not_known(folder, said):
+    said("fit", "my.csv", "ease", "lambda=10", "--min-rating", 2, "-o", "m.h5")
+    _, told = said("recommend", "m.h5", "my.csv", "-o", "r.csv")
+    assert ", ratings above 2" in told
+    assert "note: " not in told
+    pd.read_csv("my.csv")[["customer", "product"]].to_csv("plain.csv", index=False)
+    _, told = said("recommend", "m.h5", "plain.csv", "-o", "r.csv")
+    assert "fitted to ratings above 2; no column of ratings is known here" in told
+
+
 def test_recommendations_weigh_repeats_as_the_split_did(folder, said):
     table = pd.read_csv("my.csv")
     often = table["product"].isin([f"p{number}" for number in range(5)])

@@ -269,10 +269,17 @@ def histories(path: Path, model: SavedModel, options: Mapping[str, Any], talk: T
     source = Source.of(path, options, model.source)
     least = options.get("min_rating")
     rated = source.columns is None or source.columns.rating is not None
+    of_model = model.source.get("min_rating")
     if least is None and rated and source.format != "adjacency":
-        least = model.source.get("min_rating")
+        least = of_model
     above = "" if least is None else f", ratings above {least:g}"
     talk.say(source.said() + above)
+    if least is None and of_model is not None:
+        talk.say(
+            f"note: the model was fitted to ratings above {of_model:g}; no column of ratings is "
+            "known here, so every row counts (--rating COLUMN)",
+            "yellow",
+        )
     found = histories_of(source.read(least), model.items, model.weighted)
     if found.unknown:
         talk.say(f"note: {found.unknown:,} of its items are not known to the model", "yellow")
