@@ -5,6 +5,7 @@ import tracemalloc
 
 import memory as benchmark
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -15,6 +16,7 @@ from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import Size
 from lindrop.models.sampled import fit_sampled
 from lindrop.ranking import evaluation, metrics
+from support.repository import REPOSITORY
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +33,15 @@ def test_estimates_are_at_most_15_percent_above_the_peak(folder):
         benchmark.measured(folder, rule, model)
     measured = [benchmark.measured(folder, rule, model) for rule, model in jobs]
     assert all(1.0 <= row["ratio"] <= 1.15 for row in measured), measured
+
+
+def test_its_page_shows_every_model_within_15_percent():
+    found = pd.read_csv(benchmark.OUTPUT, keep_default_na=False)
+    assert found["ratio"].between(1.0, 1.15).all()
+    fits = set(found["model"][found["rule"].str.startswith("fit")])
+    assert set(CATALOGUE) | set(benchmark.VARIANTS) == fits
+    page = (REPOSITORY / "docs" / "benchmarks.md").read_text()
+    assert benchmark.table(found).to_markdown(index=False, disable_numparse=True) in page
 
 
 def test_what_a_job_takes_without_data_is_measured_beside_other_work_and_once(monkeypatch):
