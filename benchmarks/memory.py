@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pandas as pd
 
@@ -167,7 +168,8 @@ def measured(folder: Path, rule: str, job: str = "") -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": path, **threads}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     peak = float(json.loads(done.stdout.strip().splitlines()[-1]))
-    asked = estimate(folder, rule, job, sorted({RANK, *RANKS}))
+    with mock.patch("os.cpu_count", return_value=int(THREADS)):  # as the process that was measured
+        asked = estimate(folder, rule, job, sorted({RANK, *RANKS}))
     row = {"rule": rule, "model": job, "estimate_mb": asked / 1e6, "peak_mb": peak / 1e6}
     return row | {"ratio": asked / peak}
 
