@@ -199,20 +199,23 @@ def bytes_of(model: Any) -> int:
     return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
 
-# Arrays of each class of models by whose product it scores the items that a user does not have.
+# Arrays of each class of models by whose products it scores the items that a user does not have.
 FACTORS = {
-    "FullRank": ("matrix",),
-    "SparseItems": ("data",),
-    "LowRank": ("encoder", "decoder"),
-    "ScaledSymmetric": ("scale", "triangle"),
-    "WeightedFactors": ("item_factors",),
+    "FullRank": (("matrix",),),
+    "SparseItems": (("data",),),
+    "LowRank": (("encoder", "decoder"),),
+    "Hybrid": (("encoder", "decoder"), ("data",)),
+    "ScaledSymmetric": (("scale", "triangle"),),
+    "WeightedFactors": (("item_factors",),),
 }
 
 
 def is_zero(model: Any, items: int) -> bool:
     """Whether a model of several items scores none of them above another, so that all tie."""
-    factors = FACTORS.get(type(model).__name__, ())
-    return items > 1 and not all(getattr(model, name).any() for name in factors)
+    products = FACTORS.get(type(model).__name__, ((),))
+    return items > 1 and not any(
+        all(getattr(model, name).any() for name in factors) for factors in products
+    )
 
 
 class Validation(NamedTuple):

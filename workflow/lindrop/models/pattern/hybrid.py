@@ -100,7 +100,8 @@ def fit_hybrid_edlae(
         if calm == 2 or len(history) == int(iterations):
             break
         u = turns.encoder(u, v, hu, s)
-    kind = data.dtype
+    kind, length = data.dtype, np.linalg.norm(u, axis=0)
+    u, v = _ratio(u, length), length * v  # so that V alone is large or tiny
     parts = u.astype(kind), v.astype(kind), s.indptr, s.indices, s.data
     return Fit(Hybrid(*parts), history, calm == 2)
 
@@ -184,6 +185,6 @@ class _Turns:
         return moved
 
 
-def _ratio(above: Vector, below: Vector) -> Vector:
+def _ratio(above: Matrix, below: Vector) -> Matrix:
     """Quotients, 0 where the divisor is."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
