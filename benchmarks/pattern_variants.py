@@ -1,4 +1,4 @@
-"""What was tried beside models on a pattern and is not in the catalogue: accuracy at equal bytes.
+"""What was tried beside models on a pattern: accuracy at equal bytes.
 
     python benchmarks/pattern_variants.py ml-1m split.h5 [MODEL ...]
     python benchmarks/pattern_variants.py gowalla FOLDER [MODEL ...]
@@ -13,7 +13,7 @@ condition     neighbours with the largest G_ij / G_ii, the share of the users of
 dense B       neighbours with the largest |B_ij| of the dense EDLAE, up to 5,000 items
 k by users    the score; the number of neighbours of an item grows as the root of that of its users
 k by score    the score; its largest values among all pairs of items
-low rank R    B = off(UV') + S with rank R and S on the neighbours of the score
+low rank R    B = off(UV') + S with rank R and S on the neighbours of the score, as in hybrid_edlae
 
 U, V and S are found in turns: V and S exactly, U by a preconditioned step of the best length. The
 validation users choose λ from `RIDGES` with p = 0.5, then p from `DROPOUTS`; Gowalla, which has
