@@ -38,6 +38,12 @@ class Additive(Protocol):
         ...
 
 
+def add_own(scores: Matrix, x: sp.csr_array, diagonal: Vector) -> None:
+    """Add X dMat(diagonal) to scores: what each item of a user adds to its own score."""
+    rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    np.add.at(scores, (rows, x.indices), x.data * diagonal[x.indices])
+
+
 @dataclass(frozen=True)
 class FullRank:
     """Model with a dense items × items matrix B; the scores of users with rows X are X B."""
@@ -83,8 +89,7 @@ class ScaledSymmetric:
         scores = sparse_times_triangle(x, self._symmetric)
         scores *= self.scale
         if self.diagonal.any():
-            rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-            np.add.at(scores, (rows, x.indices), x.data * self.diagonal[x.indices])
+            add_own(scores, x, self.diagonal)
         return scores
 
     def contributions(self, history: Array, item: int) -> Vector:

@@ -21,7 +21,7 @@ from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import logger
 from lindrop.linalg.kernels import Array, sparse_times_sparse
-from lindrop.models.base import Fit, SparseItems, Training
+from lindrop.models.base import Fit, SparseItems, Training, add_own
 from lindrop.models.pattern.columns import Beside
 from lindrop.models.pattern.rows import joined
 from lindrop.models.pattern.solver import USER_CAP, Solver
@@ -52,10 +52,7 @@ class Hybrid:
         x = x.astype(self.encoder.dtype)
         scores: Matrix = sparse_times_sparse(x, (self.indptr, self.indices, self.data))
         scores += (x @ self.encoder) @ self.decoder.T
-        own = (self.encoder * self.decoder).sum(1)
-        for user in range(x.shape[0]):
-            entries = slice(x.indptr[user], x.indptr[user + 1])
-            scores[user, x.indices[entries]] -= x.data[entries] * own[x.indices[entries]]
+        add_own(scores, x, -(self.encoder * self.decoder).sum(1))
         return scores
 
     def contributions(self, history: Array, item: int) -> Vector:
