@@ -10,7 +10,7 @@ through the logarithms of the processor seconds.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -19,6 +19,8 @@ import folder_at_scale
 import numpy as np
 import pandas as pd
 import pattern_growth
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from pattern_growth import BASE, SERIES
 
@@ -286,11 +288,18 @@ def draw() -> None:
     figure.savefig(FIGURE, metadata={"Software": None})
 
 
+def key(figure: Figure, grid: Sequence[Axes]) -> None:
+    """One legend above all axes, in the order of the families, whichever axes show one."""
+    drawn = {line.get_label(): line for axes in grid for line in axes.lines}
+    named = {label: drawn[label] for label, _ in FAMILIES.values() if label in drawn}
+    figure.legend(named.values(), named.keys(), loc="outside upper center", ncols=4)
+
+
 def draw_models() -> None:
     """Draw accuracy by the bytes of a model, in axes for each set (SANSA's ICF is far below)."""
     found = models()
     names = [name for name in ("gowalla", "lastfm", "ml-1m", "generated") if name in set(found.set)]
-    figure, grid = panels(len(names), 2.6)
+    figure, grid = panels(len(names), 2.4)
     for axes, name in zip(grid, names, strict=True):
         own = found[found["set"] == name]
         metric = RECALL if name == "gowalla" else METRIC
@@ -303,9 +312,7 @@ def draw_models() -> None:
         axes.set_title("generated, 20,000 items" if name == "generated" else name)
         axes.set(xlabel="MB", ylabel="Recall@20" if name == "gowalla" else "nDCG@100")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        low, high = axes.get_ylim()
-        axes.set_ylim(low - 0.12 * len(axes.lines) * (high - low), high)  # for the legend
-        axes.legend(loc="lower right")
+    key(figure, grid)
     figure.savefig(MODELS, metadata={"Software": None})
 
 
