@@ -9,7 +9,7 @@ from matplotlib.ticker import NullFormatter
 from peers.libraries import LIBRARIES, OURS, REFERENCE
 from peers.models import MODELS
 
-from lindrop.output.figures import COLOURS, FigureFiles, panels, save
+from lindrop.output.figures import COLOURS, FigureFiles, key, panels, save
 
 MARKERS = "os^vDPX<>*hp"
 *OTHERS, BLACK = COLOURS
@@ -149,11 +149,12 @@ def draw(results: pd.DataFrame, files: FigureFiles) -> None:
     """Draw the time of EASE and of SLIM and the memory of EASE against the number of items."""
     last = results[results["kernels"] == results["kernels"].iloc[-1]].dropna(subset="seconds")
     shown = [panel for panel in PANELS if panel[0] in set(last["model"])]
-    figure, axes = panels(len(shown), height=3.8)
+    figure, axes = panels(len(shown), height=3.0)
     for ax, (model, value) in zip(axes, shown, strict=True):
         _lines(ax, last[last["model"] == model], value)
         title, unit = TITLES[value]
         ax.set(title=f"{MODELS[model].title}, {title} of a fit", ylabel=unit)
+    key(figure, axes, 5)
     save(figure, results, files)
 
 
@@ -164,16 +165,14 @@ def _lines(ax: Axes, results: pd.DataFrame, value: str) -> None:
         measured = results[results["library"] == name]
         if measured.empty:
             continue
-        label = f"{library.title} {power(measured, value)}"
         style = {"color": colour, "marker": marker, "markersize": 3}
-        ax.plot(measured["items"], measured[value], label=label, **style)
+        ax.plot(measured["items"], measured[value], label=library.title, **style)
     ax.set(xscale="log", yscale="log", xlabel="items m")
     sizes = sorted(results["items"].unique())
     ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
     ax.set_xticks([], minor=True)
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
 TABLES = {

@@ -1,6 +1,7 @@
 """Style of all figures, and writing them with their data, which the claims are checked on."""
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,6 +63,16 @@ def stacked(rows: int, width: float, height: float) -> tuple[Figure, list[Axes]]
 def page(height: float) -> Figure:
     """An empty figure in the project's style, as wide as a page."""
     return plt.figure(figsize=(WIDTH, height))
+
+
+def key(figure: Figure, axes: Iterable[Axes], columns: int) -> None:
+    """One legend below all axes, with every label of theirs once."""
+    found = {
+        label: handle
+        for axis in axes
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
 
 
 def save(figure: Figure, data: pd.DataFrame, files: FigureFiles) -> None:

@@ -139,16 +139,6 @@ def finish(axis: Axes, title: str, *, first: bool = True) -> None:
     axis.set_title(title, loc="left")
 
 
-def key(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
-    """One legend below all panels, with every label once."""
-    found = {
-        label: handle
-        for axis in axes
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
-
-
 def what_it_is(figure: Figure, curves: pd.DataFrame, ours: str) -> None:
     """Say above the panels how long the trainings were, and what the paper does not state."""
     done = int(curves["iteration"].max())

@@ -19,7 +19,7 @@ from mpl_toolkits.mplot3d import Axes3D
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.claims.checks import Check, at_most, equal
 from lindrop.dropout.optimum import solve_tied
-from lindrop.output.figures import COLOURS, page
+from lindrop.output.figures import COLOURS, key, page
 
 SURFACE_LAMBDAS = 0.0, 0.5, 2.0  # no, moderate and strong dropout; the paper's values are illegible
 RIM = 5.0  # f at the edge of the drawn surfaces, above f(0) = 4
@@ -55,14 +55,8 @@ def draw(data: pd.DataFrame) -> Figure:
     bar = figure.colorbar(levels, ax=bottoms, spacing="uniform", format="%g", pad=0.02, aspect=15)
     bar.set_label("level sets: f less its least value")
     bar.ax.tick_params(labelsize=6)
-    keys = dict(key for axis in bottoms for key in zip(*_key(axis), strict=True))
-    figure.legend(keys.values(), keys.keys(), loc="outside lower center", ncols=len(keys))
+    key(figure, bottoms, 2)
     return figure
-
-
-def _key(axis: Axes) -> tuple[list[str], list[Any]]:
-    handles, labels = axis.get_legend_handles_labels()
-    return labels, handles
 
 
 def _draw_surface(axis: Axes3D, lam: float) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lindrop.claims.checks import Check
-from lindrop.output.figures import panels
+from lindrop.output.figures import key, panels
 from lindrop.papers.pal2020.synthetic import Inputs, Problem
 from lindrop.papers.pal2020.trainings import (
     BLACK,
@@ -21,7 +21,6 @@ from lindrop.papers.pal2020.trainings import (
     Runs,
     band,
     finish,
-    key,
     line,
     of_connections,
     problem_of,

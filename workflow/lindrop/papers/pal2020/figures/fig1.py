@@ -15,6 +15,7 @@ from lindrop.claims.checks import Check, at_least, at_most
 from lindrop.dropout.dropblock import beta_at, optimum
 from lindrop.dropout.samplers import dropblock
 from lindrop.dropout.structured import losses_of_nodes
+from lindrop.output.figures import key
 from lindrop.papers.pal2020.synthetic import HIDDEN, Problem
 from lindrop.papers.pal2020.trainings import (
     BLACK,
@@ -28,7 +29,6 @@ from lindrop.papers.pal2020.trainings import (
     Run,
     band,
     finish,
-    key,
     last_objective,
     line,
     mean_factor,

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from lindrop.claims.checks import CHARITABLE, Check, at_most
 from lindrop.dropout.samplers import dropout
+from lindrop.output.figures import key
 from lindrop.papers.pal2020.synthetic import HIDDEN
 from lindrop.papers.pal2020.trainings import (
     BLACK,
@@ -22,7 +23,6 @@ from lindrop.papers.pal2020.trainings import (
     Run,
     band,
     finish,
-    key,
     last_objective,
     line,
     mean_factor,

@@ -12,7 +12,7 @@ from lindrop.dropout.samplers import (
     overlapping_dropblock,
     seed_keep_of,
 )
-from lindrop.output.figures import page
+from lindrop.output.figures import key, page
 from lindrop.papers.pal2020.synthetic import HIDDEN
 from lindrop.papers.pal2020.trainings import (
     BLACK,
@@ -25,7 +25,6 @@ from lindrop.papers.pal2020.trainings import (
     VISIBLE,
     Run,
     finish,
-    key,
     last_objective,
     of_nodes,
     problem_of,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from lindrop.claims.checks import EXTENSION, PRINTED, Check, Form, equal
 from lindrop.dropout.dynamics.descent import integrate
 from lindrop.dropout.dynamics.modes import equivalents
-from lindrop.output.figures import page
+from lindrop.output.figures import key, page
 from lindrop.papers.pretorius2018.trainings import (
     BLACK,
     DESCENT,
@@ -61,9 +61,7 @@ def draw(table: pd.DataFrame) -> Figure:
         axis.set_xlabel("epoch")
     for axis in (axes[0, 0], axes[1, 1]):
         axis.set_ylabel("$w = w_2w_1$")
-    keyed = zip(*axes[0, 0].get_legend_handles_labels(), strict=True)
-    named = {label: line for line, label in keyed}
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
+    key(figure, [axes[0, 0]], 4)
     return figure
 
 

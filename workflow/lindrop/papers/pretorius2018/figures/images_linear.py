@@ -20,7 +20,7 @@ from lindrop.dropout.autoencoders.weights import Weights, normal_weights
 from lindrop.dropout.dynamics.descent import gradient_descent
 from lindrop.dropout.dynamics.modes import Mode, Pair
 from lindrop.dropout.dynamics.trajectories import trajectory
-from lindrop.output.figures import WIDTH
+from lindrop.output.figures import WIDTH, key
 from lindrop.papers.pretorius2018.image_sets import ImageSet, read_image_set, title
 from lindrop.papers.pretorius2018.learning import (
     EPOCHS_TOLERANCE,
@@ -146,12 +146,7 @@ def draw(curves: pd.DataFrame) -> Figure:
                 _draw_linear(axis, of_kind, OF_KIND[kind], NAMES[kind])
             _name_modes(axis, of_set[of_set["kind"] == kinds[0]])
         row[0].set_ylabel("identity mapping w₂w₁")
-    keyed = {
-        label: line
-        for axis in grid[0]
-        for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(keyed.values(), keyed.keys(), loc="outside lower center", ncols=3)
+    key(figure, grid[0], 3)
     return figure
 
 
