@@ -10,7 +10,7 @@ through the logarithms of the processor seconds.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -19,8 +19,6 @@ import folder_at_scale
 import numpy as np
 import pandas as pd
 import pattern_growth
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from pattern_growth import BASE, SERIES
 
@@ -33,7 +31,7 @@ from lindrop.models.memory import (
     pattern_columns,
     pattern_joined,
 )
-from lindrop.output.figures import panels
+from lindrop.output.figures import key, panels
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = ROOT / "docs" / "scale.png"
@@ -181,7 +179,7 @@ def published() -> pd.DataFrame:
     found = {"set": "gowalla", "items": GOWALLA_ITEMS, "model": rows["model"]}
     found |= {RECALL: rows["ours"]}
     return pd.DataFrame(found).assign(
-        bytes=[sizes.get(model, 4 * GOWALLA_ITEMS**2) for model in rows["model"]]
+        bytes=[sizes.get(model, 2 * GOWALLA_ITEMS**2) for model in rows["model"]]
     )
 
 
@@ -199,9 +197,8 @@ def models() -> pd.DataFrame:
 
 
 def side_by_side(name: str) -> pd.DataFrame:
-    """The models of one set, with their speed beside the dense EDLAE of lindrop."""
+    """The models of one set."""
     rows = peers().query("set == @name")
-    dense = rows.loc[rows["model"] == "full_edlae", "processor seconds"]
     shown_rows = []
     for _, row in rows.iterrows():
         cells = {"model": row["model"], "options": row["options"]}
@@ -210,9 +207,6 @@ def side_by_side(name: str) -> pd.DataFrame:
             continue
         cells |= {"MB": f"{row['bytes'] / 1e6:,.1f}", "seconds": f"{row['seconds']:.2f}"}
         cells["processor seconds"] = f"{row['processor seconds']:.2f}"
-        if len(dense):
-            ratio = dense.iloc[0] / row["processor seconds"]
-            cells["times as fast as full_edlae"] = f"{ratio:.2g}"
         cells |= {"peak GB": f"{row['peak GB']:.2f}", "nDCG@100": f"{row[METRIC]:.4f}"}
         apart = row["standard errors"]
         cells["standard errors"] = "" if pd.isna(apart) else f"{apart:+.1f}"
@@ -288,13 +282,6 @@ def draw() -> None:
     figure.savefig(FIGURE, metadata={"Software": None})
 
 
-def key(figure: Figure, grid: Sequence[Axes]) -> None:
-    """One legend above all axes, in the order of the families, whichever axes show one."""
-    drawn = {line.get_label(): line for axes in grid for line in axes.lines}
-    named = {label: drawn[label] for label, _ in FAMILIES.values() if label in drawn}
-    figure.legend(named.values(), named.keys(), loc="outside upper center", ncols=4)
-
-
 def draw_models() -> None:
     """Draw accuracy by the bytes of a model, in axes for each set (SANSA's ICF is far below)."""
     found = models()
@@ -312,7 +299,7 @@ def draw_models() -> None:
         axes.set_title("generated, 20,000 items" if name == "generated" else name)
         axes.set(xlabel="MB", ylabel="Recall@20" if name == "gowalla" else "nDCG@100")
         axes.xaxis.set_minor_formatter(NullFormatter())
-    key(figure, grid)
+    key(figure, sorted(grid, key=lambda axes: -len(axes.lines)), 4)
     figure.savefig(MODELS, metadata={"Software": None})
 
 
