@@ -123,7 +123,10 @@ def sentences(found: pd.DataFrame) -> list[str]:
             f"dropout's penalty ({gain(fifth)}; {gain(of(5, 3, PUBLISHED))} as published) "
             f"{told(fifth)}"
         )
-    return [f"{TRAINING}: {'; '.join(trained)}. {''.join(but)}Between optima, {'; '.join(solved)}."]
+    return [
+        f"{TRAINING}: {'; '.join(trained)}. {''.join(but)}"
+        f"Between optima, after Holm's correction, {'; '.join(solved)}."
+    ]
 
 
 def section(found: pd.DataFrame) -> list[str]:
