@@ -114,7 +114,7 @@ class Recommender:
         return because(self._fitted(), history, item)
 
     def score(self, interactions: Any, y: None = None, metric: str = CRITERION) -> float:
-        """A metric, as a mean over users of whom a fifth of the items is held out, at random.
+        """A metric for users of whom a fifth of the items is held out, at random.
 
         The users should be others than those that the model is fitted to, as in a fold of
         scikit-learn's `GridSearchCV`. A user with fewer than five known items is not counted.
