@@ -7,7 +7,8 @@
 that recommend 10 items to one user, in Python and by the command; the file is in the system's
 cache. The fastest of three counts. `jobs` reads what each job of a finished run wrote last into its
 log: the processor time of starting Python and importing, and that of the work. Both replace their
-rows in benchmarks/results/startup.csv and print the tables of docs/performance.md.
+rows in benchmarks/results/startup.csv and print tables; the one of `library` is in
+docs/performance.md.
 """
 
 import os
@@ -108,7 +109,7 @@ def library_table(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def jobs_table(results: pd.DataFrame) -> pd.DataFrame:
-    """Table of docs/performance.md: processor seconds of the jobs of a run before and at work."""
+    """Table of the processor seconds of the jobs of a run before and at work."""
     rows = results[results["items"].isna()]
     return pd.DataFrame(
         {

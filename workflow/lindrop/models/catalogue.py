@@ -351,8 +351,8 @@ CATALOGUE: Mapping[str, Entry] = {
         "hybrid EDLAE (low rank + sparse)",
         "pattern.hybrid:fit_hybrid_edlae",
         "EDLAE with B = off(UV') + S: low rank and, beside it, a limited number of neighbours per "
-        "item; for catalogues that are too large for dense models. It is fitted only where "
-        "`compare.models` or a command names it.",
+        "item; in far fewer bytes than a dense model. It is fitted only where `compare.models` or "
+        "a command names it.",
         {
             "factors": Option(
                 "Numbers of columns of U and of V to search.",
