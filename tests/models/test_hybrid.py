@@ -113,6 +113,12 @@ def test_items_that_nobody_has_and_items_alone_have_no_weights():
     assert not hybrid(x).model.sparse.matrix.toarray()[:, [50]].any()
 
 
+def test_items_that_nobody_has_together_leave_a_zero_model_which_is_refused():
+    """What U and V hold then is rounding, by which items would be recommended."""
+    with pytest.raises(UserError, match="the model is zero, so that all items tie"):
+        hybrid(sp.csr_array(np.vstack([np.eye(12)] * 3), dtype="f"), factors=2, neighbours=3)
+
+
 def test_the_default_precision_and_a_fit_that_has_not_come_to_rest():
     found = hybrid(dtype=np.float32)
     assert found.precision == "float32"

@@ -143,6 +143,7 @@ def test_a_model_that_is_zero_is_never_chosen(data, users):
         ("full_edlae", {"p": 0.3, "ridge": 1e30}),
         ("sparse_edlae", {"neighbours": 5, "p": 0.3, "ridge": 1e60}),
         ("hybrid_edlae", {"factors": 3, "neighbours": 5, "p": 0.3, "ridge": 1e60}),
+        ("hybrid_edlae", {"factors": 2, "neighbours": 5, "p": 0.3, "ridge": 1e18}),
         ("slim", {"l1": 1e9, "l2": 1.0}),
         ("weight_decay", {"rank": 3, "ridge": 1e9}),
     ],

@@ -29,6 +29,7 @@ from lindrop.models.pattern.solver import USER_CAP, Solver
 POWERS = 6  # products of the first V with X'X
 STEPS = 10  # of conjugate gradients
 ITEMS = 1024  # whose rows of V are computed at once
+ROUNDED = 1e-12  # share of the objective below which what B gains is rounding
 JITTER = 1e-10  # share of its trace that is added to a system of V, which may be singular
 
 
@@ -74,7 +75,8 @@ def fit_hybrid_edlae(
 ) -> Fit:
     """Fit B = off(UV') + S with this number of columns of U and V, and weights per column of S.
 
-    It stops when two turns in a row lower the objective by less than the share `tolerance`.
+    It stops when two turns in a row lower the objective by less than the share `tolerance`. The
+    model is zero where B gains nothing but rounding, as items that nobody has together do.
     """
     rank = int(factors)
     if not 0 < rank < data.largest_rank:
@@ -85,7 +87,7 @@ def fit_hybrid_edlae(
     solver = Solver(data, neighbours, p, ridge, user_cap)
     turns = _Turns(data, solver)
     u, history, calm = turns.start(rank), list[Mapping[str, float]](), 0
-    v, s = u, SparseItems(np.zeros(data.items + 1, np.int64), np.zeros(0, int), np.zeros(0))
+    v, s = u, _no_weights(data.items)
     for _ in range(int(iterations)):
         hu = turns.times(u)
         v = turns.decoder(u, hu, s)
@@ -97,6 +99,8 @@ def fit_hybrid_edlae(
         if calm == 2 or len(history) == int(iterations):
             break
         u = turns.encoder(u, v, hu, s)
+    if not history[-1]["objective"] < (1 - ROUNDED) * turns.gram.sum():
+        u, v, s = np.zeros_like(u), np.zeros_like(v), _no_weights(data.items)
     kind, length = data.dtype, np.linalg.norm(u, axis=0)
     u, v = _ratio(u, length), length * v  # so that V alone is large or tiny
     parts = u.astype(kind), v.astype(kind), s.indptr, s.indices, s.data
@@ -180,6 +184,11 @@ class _Turns:
             return u
         moved: Matrix = u - float((slope * step).sum()) / curvature * step
         return moved
+
+
+def _no_weights(items: int) -> SparseItems:
+    """S without an entry."""
+    return SparseItems(np.zeros(items + 1, np.int64), np.zeros(0, int), np.zeros(0))
 
 
 def _ratio(above: Matrix, below: Vector) -> Matrix:
