@@ -125,6 +125,17 @@ def test_recommendations_are_those_of_the_library_in_every_form(folder, said):
     assert len(rows(output)) == len(expected)
 
 
+def test_numbers_in_json_are_exact_however_small(folder, said):
+    """Ten decimals would make all of these scores 0."""
+    said("fit", "my.csv", "ease", "lambda=1e13", "-o", "m.h5")
+    for ending in ("parquet", "json"):
+        said("recommend", "m.h5", "my.csv", "-o", f"r.{ending}")
+    exact = pd.read_parquet("r.parquet")["score"].tolist()
+    lines = (folder / "r.json").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["score"] for line in lines] == exact
+    assert 0 < max(exact) < 1e-10
+
+
 def test_users_allowed_and_blocked_items_come_from_files(folder, said):
     said("fit", "my.csv", "ease", "lambda=10", "-o", "m.h5")
     (folder / "users.txt").write_text("7\n3\nnobody\n")

@@ -3,7 +3,9 @@
 `by` is `model`, or `popularity` for a user without any item that the model knows.
 """
 
+import json
 from collections.abc import Iterable, Iterator
+from math import inf
 from pathlib import Path
 from typing import TextIO
 
@@ -25,6 +27,7 @@ COLUMNS = pa.schema(
 )
 ENDINGS = (".parquet", ".csv", ".tsv", ".json")
 ROWS_AS = ("csv", "tsv", "json")  # endings of files of text
+OBJECT = json.JSONEncoder(ensure_ascii=False).encode
 ROWS = 1 << 20  # of a row group, which is kept in memory
 
 
@@ -46,13 +49,21 @@ def write_recommendations(path: str | Path, parts: Iterable[pd.DataFrame], users
 def write_rows(file: TextIO, parts: Iterable[pd.DataFrame], form: str) -> None:
     """Write parts of a table as they come; json has an object on each line."""
     for number, part in enumerate(parts):
-        if form == "json" and part.empty:
-            continue  # pandas would write an empty line, which is no JSON
         if form == "json":
-            part.to_json(file, orient="records", lines=True, force_ascii=False)
+            _write_objects(file, part)
         else:
             separator = "\t" if form == "tsv" else ","
             part.to_csv(file, sep=separator, header=number == 0, index=False, lineterminator="\n")
+
+
+def _write_objects(file: TextIO, part: pd.DataFrame) -> None:
+    """Write an object per row, with null for what is no finite number.
+
+    Numbers are exact, as in csv: pandas would write ten decimals, so that 3e-11 would be 0.
+    """
+    values = part.astype(object).where(part.notna() & ~part.isin([inf, -inf]), None)
+    for row in zip(*(values[name] for name in values), strict=True):
+        file.write(OBJECT(dict(zip(values, row, strict=True))) + "\n")
 
 
 def _counted(parts: Iterable[pd.DataFrame], users: int) -> Iterator[pd.DataFrame]:
