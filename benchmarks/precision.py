@@ -85,7 +85,7 @@ def compared(
     found, own = (fit(name, data, chosen, **given) for data in (narrow, wide))
     steps = len(found.history)
     if steps != len(own.history):
-        same = fit(name, wide, chosen, **given | {"iterations": steps, "tolerance": -1.0})
+        same = fit(name, wide, chosen, **given | {"iterations": steps, "tolerance": 0.0})
     else:
         same = own
     of_found, of_own, of_same = (metrics(parts, each.model) for each in (found, own, same))

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from contextlib import suppress
 
 from support.processes import descendants, finish, wait_until
 
@@ -51,7 +52,8 @@ def kill_at(files, victim, project, command, occasion=1):
         os.killpg(process.pid, signal.SIGKILL)
     else:
         for pid in descendants(process.pid):
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, signal.SIGKILL)
     finish(process)
     assert process.returncode != 0
     return mark.read_text()

@@ -64,11 +64,12 @@ def _block_lanczos(
             rows[:keep] = product(rotation, rows[:used], transposed=False)
         used = keep
         residual = image[:k] - values[:k, None] * basis[:k]
-        # eigenvalues below the precision are zero, and their residuals cannot be improved
         allowed = max(TOLERANCE * values[k - 1], precision * values[0])
-        worst = TOLERANCE * float(np.linalg.norm(residual, axis=1).max() / allowed)
+        before, worst = worst, TOLERANCE * float(np.linalg.norm(residual, axis=1).max() / allowed)
         logger.info("spectrum: restart %d, largest relative residual %.1e", restart, worst)
-        if worst <= TOLERANCE:
+        # eigenvalues below the precision are zero: the others are found, the rest is rounding
+        found_all = values[k - 1] <= precision * values[0] and worst > before / 2
+        if worst <= TOLERANCE or found_all:
             break
     else:
         logger.info("spectrum: not converged (%.1e above %.1e)", worst, TOLERANCE)
