@@ -71,7 +71,7 @@ class Beside(NamedTuple):
 
     @classmethod
     def of(cls, left: Array, right: Array, factor: Array) -> "Beside":
-        """With room for what is computed."""
+        """These three arrays, with empty `products` and `gains` of as many items."""
         return cls(left, right, factor, np.zeros(len(factor)), np.zeros(len(factor)))
 
 
