@@ -110,8 +110,8 @@ class Solver:
             users, n_items = self.data.x.shape
             self.memory.counters = Counters.of(n_items)
             self.memory.slots = Slots.of(users, n_items)
+        self.choose_neighbours(items, rows, found)
         own, (neighbours, weights, lengths) = self.place_of[items[rows]], found
-        choose(self.xt, self.of, self.sums, self.memory.counters, own, rows, neighbours, lengths)
         place_of, slots = self.place_of, self.memory.slots
         system = self.xt, *self.diagonals, place_of, slots, own, rows, neighbours, lengths, weights
         singular = solve_columns(*system, beside)
@@ -121,6 +121,11 @@ class Solver:
                 "use a larger λ or dropout p"
             )
         return len(rows)
+
+    def choose_neighbours(self, items: Array, rows: Array, found: Columns) -> None:
+        """Write to these rows of `found` the neighbours of the items at the same places."""
+        own, counters = self.place_of[items[rows]], self.memory.counters
+        choose(self.xt, self.of, self.sums, counters, own, rows, found.neighbours, found.lengths)
 
 
 def all_ones(entries: Array) -> bool:
