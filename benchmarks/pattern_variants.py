@@ -17,7 +17,8 @@ low rank R    hybrid_edlae: a low rank R beside the neighbours of the score
 
 The validation users choose λ from `RIDGES` with p = 0.5, then p from `DROPOUTS`; Gowalla, which has
 none, has the options of sparse_models.py. `apart` is the difference in nDCG@100 from `score` over
-the test users, at most 5,000 of them, and `stderr` its paired standard error. Replaces the rows of
+the test users, at most 5,000 of them, and `stderr` its paired standard error. Only `score` and `low
+rank` choose neighbours by samples of heavy users, as the library does. Replaces the rows of
 these models and the set in benchmarks/results/pattern_variants.csv.
 """
 
