@@ -1,71 +1,18 @@
-"""The command line: the whole way in one process, its mistakes, and what stands on its streams."""
+"""What the commands do: the whole way in one process, and what stands on their streams."""
 
 import json
-import time
-from dataclasses import replace
-from io import StringIO
-from math import inf
 
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
 
 import lindrop
-from lindrop.base.deadline import until
-from lindrop.cli.app import COMMANDS, run
+from lindrop.cli.app import COMMANDS
 from lindrop.models.base import Training
-from lindrop.models.catalogue import CATALOGUE, fit
+from lindrop.models.catalogue import fit
 from lindrop.store.model import read_model
 from lindrop.store.split import read_split
-from support.models import tasteful
-
-X = tasteful(400, 40)
-QUICK = ("--models", "popularity,ease", "--grid", "ease.lambda=10,100")
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with my.csv, which is also the current one."""
-    user, item = X.nonzero()
-    table = pd.DataFrame({"customer": user, "stars": 1 + (user + item) % 5, "product": item})
-    table["product"] = "p" + table["product"].astype(str)
-    table.to_csv(tmp_path / "my.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def said(capsys):
-    """Runs a command; its standard output and what it said beside it. It must succeed."""
-
-    def command(*arguments):
-        code = run([str(each) for each in arguments])
-        output, talk = capsys.readouterr()
-        assert code == 0, talk
-        return output, talk
-
-    return command
-
-
-@pytest.fixture
-def refused(capsys):
-    """Runs a command that must end with a code and one line of error; this line."""
-
-    def command(code, *arguments):
-        assert run([str(each) for each in arguments]) == code
-        output, talk = capsys.readouterr()
-        lines = [line for line in talk.splitlines() if line.startswith("lindrop: error: ")]
-        assert len(lines) == 1
-        assert "Traceback" not in talk
-        assert output == ""
-        return lines[0]
-
-    return command
-
-
-def rows(text):
-    return pd.read_csv(StringIO(text))
+from support.commands import QUICK, X, rows
 
 
 def test_a_bare_command_says_what_to_do_first(said):
@@ -259,116 +206,6 @@ def test_recommendations_weigh_repeats_as_the_split_did(folder, said):
         np.testing.assert_allclose(rows(output)["score"], scores.max(), rtol=1e-4)
 
 
-MISTAKES = {
-    "a wrong command": (2, ["tun"], "No such command 'tun'"),
-    "no data": (2, ["tune"], "Missing argument 'DATA'; see lindrop tune --help"),
-    "a wrong number": (2, ["tune", "my.csv", "--rank", "x"], "'--rank': 'x' is not"),
-    "no file": (1, ["tune", "none.csv"], "none.csv: no such file or folder"),
-    "a device": (1, ["tune", "/dev/null"], "/dev/null: a pipe or a device, not a file"),
-    "NaN for a rating": (2, ["split", "my.csv", "--min-rating", "nan"], "is not a finite number"),
-    "NaN for a budget": (2, ["tune", "my.csv", "--budget", "nan"], "is not a finite number"),
-    "a rank of none": (1, ["fit", "my.csv", "ease", "rank=5", "lambda=1"], "no parameter 'rank'"),
-    "true for a rank": (
-        *(1, ["fit", "my.csv", "edlae", "rank=true", "p=0.3", "lambda=100"]),
-        "edlae needs a rank from 1 to 39, not True",
-    ),
-    "an output in a file": (
-        *(1, ["tune", "my.csv", "-o", "my.csv/a.h5"]),
-        "my.csv/a.h5: Not a directory",
-    ),
-    "too long a name of an output": (
-        *(1, ["tune", "my.csv", "-o", f"{'a' * 250}.h5"]),
-        "aaa.h5: File name too long",
-    ),
-    "no model": (1, ["recommend", "none.h5", "my.csv"], "none.h5: no such model"),
-    "data for a model": (1, ["similar", "my.csv", "p1"], "my.csv: not a model of lindrop"),
-    "a wrong column": (
-        *(1, ["tune", "my.csv", "--user", "usr"]),
-        "my.csv: no column named 'usr'; the columns are customer, stars, product",
-    ),
-    "another split's option": (1, ["split", "my.csv", "--cut", "9"], "--cut: not an option of"),
-    "too many held out": (
-        *(1, ["split", "my.csv", "--heldout-users", "300"]),
-        "set --heldout-users to a tenth of the users",
-    ),
-    "a wrong metric": (1, ["tune", "my.csv", "--metrics", "ndgc@10"], "no metric 'ndgc@10'"),
-    "a wrong model": (1, ["tune", "my.csv", "--models", "eas"], '--models: "eas" is not allowed'),
-    "a deep model": (1, ["tune", "my.csv", "--models", "cdae"], "only `make deep` trains"),
-    "no budget": (2, ["plan", "my.csv", "--budget", "0"], "'--budget': 0"),
-    "a wrong grid": (2, ["tune", "my.csv", "--grid", "lambda=3"], "name the model, too"),
-    "a comma within a number": (
-        *(1, ["tune", "my.csv", "--grid", "ease.lambda=1,000"]),
-        '--grid ease.lambda[1]: "000" is not allowed; allowed: a number (at least 0)',
-    ),
-    "an underscore within a number": (
-        *(1, ["fit", "my.csv", "ease", "lambda=1_000"]),
-        "lambda is '1_000', but must be a finite number, at least 0",
-    ),
-    "a grid's option": (
-        *(1, ["tune", "my.csv", "--grid", "ease.lamda=3"]),
-        "--grid ease.lamda: no such model or option; did you mean lambda? allowed: lambda",
-    ),
-    "no parameter": (1, ["fit", "my.csv", "ease"], "the parameter lambda is missing"),
-    "a wrong parameter": (2, ["fit", "my.csv", "ease", "100"], "PARAMETER=VALUE, as in lambda"),
-    "no metric at all": (1, ["tune", "my.csv", "--metrics", ""], "--metrics: [] is not allowed"),
-    "a grid of a model that is not compared": (
-        *(1, ["tune", "my.csv", "--models", "popularity", "--grid", "ease.lambda=3"]),
-        "--grid ease.…: ease is not among the --models",
-    ),
-    "a parameter twice": (2, ["fit", "my.csv", "ease", "lambda=1", "lambda=2"], "given twice"),
-    "filters that leave nothing": (
-        *(1, ["fit", "my.csv", "ease", "lambda=1", "--min-item-users", "99999"]),
-        "the protocol leaves no interaction",
-    ),
-    "a test file for no split of it": (1, ["split", "my.csv", "--test", "my.csv"], "--split given"),
-    "its own input": (1, ["split", "my.csv", "-o", "my.csv"], "this file is read"),
-    "times that are not there": (1, ["split", "my.csv", "--split", "time"], "--time COLUMN"),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_line_and_leaves_nothing(folder, refused, mistake):
-    code, arguments, message = MISTAKES[mistake]
-    before = (folder / "my.csv").read_bytes()
-    assert message in refused(code, *arguments)
-    assert [file.name for file in folder.iterdir()] == ["my.csv"]
-    assert (folder / "my.csv").read_bytes() == before
-
-
-def test_mistakes_about_a_model(folder, said, refused):
-    said("fit", "my.csv", "popularity", "-o", "m.h5")
-    assert "does not know the item 'px'" in refused(1, "similar", "m.h5", "px")
-    assert "m.h5: a file that lindrop made" in refused(1, "recommend", "m.h5", "m.h5")
-    assert "has no user 'x'" in refused(1, "explain", "m.h5", "my.csv", "x")
-    assert "no sum over the items" in refused(1, "explain", "m.h5", "my.csv", "7")
-    assert "ends in .parquet" in refused(2, "recommend", "m.h5", "my.csv", "-o", "r.xlsx")
-    (folder / "other.csv").write_text("user,item\na,zz\n")
-    assert "knows none of its items" in refused(1, "recommend", "m.h5", "other.csv")
-    with h5py.File(folder / "theirs.h5", "w"):
-        pass
-    assert "not a model of lindrop" in refused(1, "similar", "theirs.h5", "p1")
-
-
-def test_a_bug_is_one_line_too(folder, refused, monkeypatch):
-    monkeypatch.setattr("lindrop.cli.similar.saved_model", lambda path: 1 / 0)
-    line = refused(1, "similar", "m.h5", "p1")
-    assert "unexpected ZeroDivisionError: division by zero; this is a bug in lindrop" in line
-
-
-def test_models_that_do_not_fit_into_the_memory_are_left_out_by_name(folder, said, monkeypatch):
-    monkeypatch.setattr("lindrop.cli.comparison.available_bytes", lambda: 3e8)
-    output, _ = said("plan", "my.csv")
-    table = rows(output).set_index("model")["note"]
-    assert "left out: needs" in table["ease"]
-    assert "GB of memory, 0.3 GB are available" in table["ease"]
-
-
-def test_a_rank_that_the_data_have_not_becomes_the_largest_usual_one(folder, said):
-    output, _ = said("plan", "my.csv", "--models", "edlae")
-    assert rows(output)["rank"].tolist() == [25]
-    assert rows(output)["note"].tolist() == ["rank 25, as the data have no 150"]
-
-
 def test_names_of_models_tell_versions_of_a_table_apart(folder, said):
     for name in ("my.v1.csv", "my.v2.csv.gz", "MY.CSV"):
         pd.read_csv("my.csv").to_csv(name, index=False)
@@ -397,29 +234,6 @@ def test_every_seed_is_its_own(folder, said):
     assert not np.allclose(*factors)
 
 
-def test_an_output_that_cannot_be_written_is_told_before_the_work(folder, refused, monkeypatch):
-    monkeypatch.setattr("lindrop.cli.tune.divided", lambda *_: 1 / 0)
-    assert "/proc/m.h5: No such file" in refused(1, "tune", "my.csv", "-o", "/proc/m.h5")
-
-
-def test_a_plan_is_what_tune_does(folder, said):
-    output, talk = said("plan", "my.csv", *QUICK)
-    table = rows(output).set_index("model")
-    assert table["points"].to_dict() == {"popularity": 1, "ease": 2}
-    assert (table["minutes"] > 0).all()
-    assert "of 5 minutes" in talk
-    assert [file.name for file in folder.iterdir()] == ["my.csv"]
-    _, talk = said("tune", "my.csv", *QUICK)
-    assert "ease: 2 points" in talk
-
-
-def test_no_model_is_tuned_after_the_budget_but_popularity(folder, said):
-    for left_out, models in {"sparse_edlae": (), "ease": QUICK}.items():
-        output, talk = said("tune", "my.csv", "--budget", 1e-6, *models)
-        assert f"{left_out} is left out: not done when the 1e-06 minutes were over" in talk
-        assert set(rows(output)["model"]) == {"popularity"}
-
-
 def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatch):
     monkeypatch.setattr("lindrop.cli.tables.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "160")
@@ -427,37 +241,3 @@ def test_without_an_order_of_tables_a_terminal_gets_one(folder, said, monkeypatc
     assert "nDCG@100" in output
     assert "behind the best" in output
     assert "ease,ndcg" not in output
-
-
-def test_a_fit_that_has_begun_ends_with_the_budget(folder, said, refused, monkeypatch):
-    began = []
-
-    def slow(data, **parameters):
-        began.append(parameters)
-        while True:
-            time.sleep(0.01)
-
-    entry = replace(CATALOGUE["ease"], function=slow)
-    monkeypatch.setitem(CATALOGUE, "ease", entry)
-    with monkeypatch.context() as hurried:  # each model ends soon, but not before it began
-        hurried.setattr(
-            "lindrop.cli.tune.until",
-            lambda end, message: until(end if end == inf else time.time() + 0.5, message),
-        )
-        output, talk = said("tune", "my.csv", "--models", "popularity,ease,wmf", "--budget", "3")
-    assert began
-    assert "ease is left out: not done when the 3 minutes were over; --budget gives" in talk
-    assert "popularity" in rows(output)["model"].to_list()
-    assert "ease" not in rows(output)["model"].to_list()
-    assert read_model("my.model.h5").name in ("popularity", "wmf")
-    assert sorted(path.name for path in folder.iterdir()) == ["my.csv", "my.model.h5"]
-    line = refused(1, "tune", "my.csv", "--models", "ease", "--budget", "0.02", "-o", "other.h5")
-    assert "no model was done within 0.02 minutes: --budget gives more" in line
-    assert not (folder / "other.h5").exists()
-
-
-def test_models_that_are_named_without_a_budget_take_what_they_need(folder, said, monkeypatch):
-    monkeypatch.setattr("lindrop.cli.comparison.MINUTES", 1e-6)
-    _, talk = said("tune", "my.csv", *QUICK)
-    assert "is best" in talk
-    assert "not done" not in talk

@@ -13,6 +13,7 @@ from lindrop.base.errors import UserError
 from lindrop.data import folders, interactions
 from lindrop.data.delimited import Columns
 from lindrop.data.formats import read_interactions
+from support.refusals import message_of
 
 PLACES = {
     "dense": np.arange(60),
@@ -69,12 +70,6 @@ def assert_same(a, b):
     for name, values in a.columns().items():
         assert values.dtype == b.columns()[name].dtype
         assert np.array_equal(values, b.columns()[name])
-
-
-def message_of(path, format="parquet", **options):
-    with pytest.raises(UserError) as caught:
-        read_interactions(path, format, **options)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("statistics", [True, False])
@@ -204,10 +199,10 @@ def test_capitals_and_lost_and_double_links(tmp_path):
     file.rename(file.with_suffix(".PARQUET"))
     assert len(read_interactions(tmp_path / "set", "parquet")) == 3000
     file.symlink_to("part-1.parquet")
-    assert "part-2.parquet: the same file as" in message_of(tmp_path / "set")
+    assert "part-2.parquet: the same file as" in message_of(tmp_path / "set", "parquet")
     file.unlink()
     file.symlink_to("nowhere")
-    assert "a link to a file that is not there" in message_of(tmp_path / "set")
+    assert "a link to a file that is not there" in message_of(tmp_path / "set", "parquet")
 
 
 @pytest.mark.parametrize("kind", [int, str])
@@ -221,7 +216,7 @@ def test_a_file_without_rows_adds_nothing(kind, tmp_path):
     )
     (tmp_path / "empty").mkdir()
     save(frame.iloc[:0], tmp_path / "empty" / "a.parquet")
-    assert "empty: the files hold no rows" in message_of(tmp_path / "empty")
+    assert "empty: the files hold no rows" in message_of(tmp_path / "empty", "parquet")
 
 
 @pytest.mark.parametrize("format", ["parquet", "csv", "tsv"])
@@ -241,7 +236,7 @@ def test_a_file_with_other_columns_is_named(ending, tmp_path):
 def test_a_file_with_ids_of_another_type_is_named(tmp_path):
     write(tmp_path / "set", table(), "parquet")
     save(table().astype({"user": str}), tmp_path / "set" / "part-3.parquet")
-    message = message_of(tmp_path / "set")
+    message = message_of(tmp_path / "set", "parquet")
     assert "part-3.parquet: column 'user' holds texts, but integers in" in message
     assert "write all files of a folder with the same types" in message
 
@@ -264,7 +259,7 @@ def test_a_damaged_file_is_named(ids, tmp_path):
     path = tmp_path / "set" / "part-2.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
-    assert f"{path}: not a readable parquet file" in message_of(tmp_path / "set")
+    assert f"{path}: not a readable parquet file" in message_of(tmp_path / "set", "parquet")
     damaged = 0
     for place in range(10, len(whole) // 2, 97):
         path.write_bytes(whole[:place] + b"\xff\xff\xff" + whole[place + 3 :])
@@ -281,7 +276,7 @@ def test_a_damaged_file_is_named(ids, tmp_path):
 def test_statistics_that_are_wrong_are_noticed(tmp_path, monkeypatch):
     write(tmp_path / "set", table(), "parquet")
     monkeypatch.setattr(folders, "_bounds", lambda files, name: (0, 20))
-    message = message_of(tmp_path / "set")
+    message = message_of(tmp_path / "set", "parquet")
     assert "part-0.parquet: not a readable parquet file (an id is outside the statist" in message
 
 
@@ -291,12 +286,12 @@ def test_missing_ids_and_ratings_are_named(tmp_path):
     frame = table(10)
     frame.loc[4, "rating"] = np.nan
     save(frame, path)
-    message = message_of(tmp_path / "set", rating="rating", min_rating=2.0)
+    message = message_of(tmp_path / "set", "parquet", rating="rating", min_rating=2.0)
     assert f"{path}, row 5: the rating is missing" in message
     frame = frame.astype({"user": "Int64"})
     frame.loc[4, "user"] = pd.NA
     save(frame, path)
-    assert f"{path}: column 'user' has 1 empty ids" in message_of(tmp_path / "set")
+    assert f"{path}: column 'user' has 1 empty ids" in message_of(tmp_path / "set", "parquet")
 
 
 def test_a_bad_line_of_a_text_is_named(tmp_path):

@@ -1,11 +1,9 @@
 """Splits by time, by each user's last rows and by files, each against a literal repetition."""
 
-import gzip
 import logging
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from lindrop.base.errors import UserError
@@ -242,145 +240,6 @@ def test_what_cannot_be_split_is_told_in_one_line(rows, protocol, said):
     with pytest.raises(UserError, match=said) as error:
         split(timed(rows), protocol)
     assert "\n" not in str(error.value)
-
-
-TABLES = {
-    "numbers": ("9", "10.5", "978300760"),
-    "days": ("2000-12-31", "2001-01-01", "1970-01-02"),
-    "moments": ("2000-12-31 23:59:59", "2001-01-01T00:00:00", "1970-01-02 00:00:00.25"),
-    "zones": ("2000-12-31T23:59:59Z", "2001-01-01T01:00:00+01:00", "1970-01-02T00:00:00Z"),
-}
-SECONDS = {
-    "numbers": [9, 10.5, 978300760],
-    "days": [978220800, 978307200, 86400],
-    "moments": [978307199, 978307200, 86400.25],
-    "zones": [978307199, 978307200, 86400],
-}
-
-
-@pytest.mark.parametrize("kind", TABLES)
-def test_times_are_numbers_or_dates(kind, tmp_path):
-    lines = [f"{n},i,{rating},{time}" for n, (time, rating) in
-             enumerate(zip(TABLES[kind], (5, 1, 4), strict=True))]  # fmt: skip
-    (tmp_path / "a.csv").write_text("\n".join(["user,item,rating,when", *lines]) + "\n")
-    read = read_interactions(tmp_path / "a.csv", "csv", time="when")
-    assert read.time.tolist() == SECONDS[kind]
-    above = read_interactions(tmp_path / "a.csv", "csv", min_rating=3, rating="rating", time="when")
-    assert above.time.tolist() == SECONDS[kind][::2]
-
-
-@pytest.mark.parametrize("odd", ["", "soon", "12:30", "nan", "2001-13-01"])
-def test_a_time_that_is_none_is_told_with_its_line(odd, tmp_path):
-    for others in ("9", "2001-01-01"):
-        text = f"user,item,when\na,x,{others}\nb,x,{odd}\nc,x,{others}\n"
-        (tmp_path / "a.csv").write_text(text)
-        with pytest.raises(UserError, match=r"a\.csv, line \d: the time '.*' is neither") as error:
-            read_interactions(tmp_path / "a.csv", "csv", time="when")
-        assert "\n" not in str(error.value)
-
-
-def test_movielens_files_have_times(tmp_path):
-    texts = {
-        "ratings.dat": "1::10::5::978300760\n2::10::4::978300761\n",
-        "u.data": "1\t10\t5\t978300760\n2\t10\t4\t978300761\n",
-        "ratings.csv": "userId,movieId,rating,timestamp\n1,10,5.0,978300760\n2,10,4.0,978300761\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-        for min_rating in (None, 3.5):
-            read = read_interactions(
-                tmp_path / name, "movielens", min_rating=min_rating, time="timestamp"
-            )
-            assert read.time.tolist() == [978300760, 978300761]
-        assert read_interactions(tmp_path / name, "movielens").time is None
-
-
-def test_lines_of_items_may_be_gzipped_and_bad_ones_are_told(tmp_path):
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress("ü 1\t2 \r\n\n7 2\nü 3".encode()))
-    read = read_interactions(tmp_path / "a.txt.gz", "adjacency")
-    assert read.user_ids[read.user].tolist() == ["ü", "ü", "7", "ü"]
-    assert read.item_ids[read.item].tolist() == ["1", "2", "2", "3"]
-    for content, said in ((b"1\n2\n", "holds no rows"), (b"1 2\n\xff 3\n", "line 2: not UTF-8")):
-        (tmp_path / "b.txt").write_bytes(content)
-        with pytest.raises(UserError, match=said):
-            read_interactions(tmp_path / "b.txt", "adjacency")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("0 1 2\r1 3\r", "control character"),
-        ("0 1 2\r1 3\n2 4\n", "control character"),
-        ("0 1\x0b2\n", "control character"),
-        ("0 1 2\n\ufeff1 3\n", "line 2: a byte order mark"),
-        ("user items\n0 1 2\n1 3\n", "line 1: not of numbers"),
-        ("user_id item_id\na b\n", "line 1: a header line"),
-        ("0, 1, 2\n1, 3\n", "line 1: ids must be separated by blanks alone"),
-        ("0 1\n1: 3\n", "line 2: ids must be separated by blanks alone"),
-        ("version https://git-lfs.github.com/spec/v1\nsize 5\n", "a note of Git LFS"),
-    ],
-)
-def test_lines_of_items_that_would_be_read_as_other_items_are_refused(tmp_path, text, said):
-    (tmp_path / "a.txt").write_bytes(text.encode())
-    with pytest.raises(UserError, match=said):
-        read_interactions(tmp_path / "a.txt", "adjacency")
-
-
-def test_a_byte_order_mark_is_no_part_of_a_user_and_other_spaces_are_part_of_an_id(tmp_path):
-    (tmp_path / "a.txt").write_bytes("\ufeff0 1\xa02 3\r\n".encode())
-    read = read_interactions(tmp_path / "a.txt", "adjacency")
-    assert read.user_ids.tolist() == ["0"]
-    assert read.item_ids[read.item].tolist() == ["1\xa02", "3"]
-
-
-def test_what_a_format_does_not_have_is_not_asked_for_in_silence(tmp_path):
-    (tmp_path / "a.txt").write_text("0 1 2\n")
-    with pytest.raises(UserError, match="has no ratings"):
-        read_interactions(tmp_path / "a.txt", "adjacency", min_rating=3.5)
-    for format in ("adjacency", "netflix", "msd"):
-        with pytest.raises(UserError, match="none are read from format"):
-            read_interactions(tmp_path / "a.txt", format, time="when")
-
-
-@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
-def test_dates_with_nanoseconds_as_pandas_writes_them_are_read(tmp_path, zone):
-    dates = pd.to_datetime(["2000-12-31 23:59:59.123456789", "1969-12-31"], format="mixed")
-    table = pd.DataFrame({"user": ["a", "b"], "item": ["x", "y"], "when": dates.as_unit("ns")})
-    table["when"] = table["when"].dt.tz_localize("UTC").dt.tz_convert(zone)
-    table.to_parquet(tmp_path / "a.parquet")
-    table.to_csv(tmp_path / "a.csv", index=False)
-    for format in ("parquet", "csv"):
-        read = read_interactions(tmp_path / f"a.{format}", format, time="when")
-        assert read.time.tolist() == pytest.approx([978307199.123456789, -86400], abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    "times",
-    [
-        ["1600000000000000001", "1600000000000000000"],
-        ["9007199254740993", "9007199254740992"],
-        ["2000-12-31T23:59:59.000000001", "2000-12-31T23:59:59.000000000"],
-    ],
-)
-def test_times_whose_order_would_be_lost_are_refused(tmp_path, times):
-    (tmp_path / "a.csv").write_text(f"user,item,when\na,x,{times[0]}\na,y,{times[1]}\n")
-    with pytest.raises(UserError, match="are the same to lindrop"):
-        read_interactions(tmp_path / "a.csv", "csv", time="when")
-
-
-@pytest.mark.parametrize(("kind", "exact"), [("float16", 1 << 11), ("float32", 1 << 24)])
-@pytest.mark.parametrize("folder", [False, True])
-def test_times_that_were_rounded_when_they_were_written_are_refused(tmp_path, kind, exact, folder):
-    times = np.array([exact, -exact, 1.5])
-    file = tmp_path / "log" / "a.parquet" if folder else tmp_path / "a.parquet"
-    file.parent.mkdir(exist_ok=True)
-    table = pd.DataFrame({"user": ["a", "b", "c"], "item": ["x", "y", "z"]})
-    table.assign(when=times.astype(kind)).to_parquet(file)
-    read = read_interactions(tmp_path / "log" if folder else file, "parquet", time="when")
-    assert sorted(read.time) == sorted(times)
-    table.assign(when=(2 * times).astype(kind)).to_parquet(file)
-    with pytest.raises(UserError, match=rf"which rounds numbers above {exact:,}; write"):
-        read_interactions(tmp_path / "log" if folder else file, "parquet", time="when")
 
 
 @pytest.mark.parametrize("name", ["training", "validation", "test"])
