@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from scipy.linalg import blas
+from machine_rates import product_rate
 
 from lindrop.base.stopwatch import peak_bytes
 from lindrop.data.split import Protocol, split
@@ -58,12 +58,6 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
-
-
-def product_rate() -> float:
-    """Current GFLOP/s of a float32 matrix product."""
-    a = np.asfortranarray(np.random.default_rng(0).standard_normal((6000, 6000), np.float32))
-    return 2 * 6000**3 / min(timed(lambda: blas.sgemm(1.0, a, a))[0] for _ in range(2)) / 1e9
 
 
 def factors(items: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,10 +94,10 @@ def invert(folder: Path) -> Step:
     """Inverse of G + Λ̃ by lindrop, also as a share of the rate of a matrix product."""
     matrix = gram_matrix(load(folder, "train"))
     matrix[np.diag_indices(len(matrix))] += dropout_penalty(matrix.diagonal(), P, RIDGE)
-    rate = product_rate()
+    rate = product_rate(6000)
     yield {}
     seconds, _ = timed(lambda: invert_lower(matrix))
-    yield {"seconds": seconds, "of_product_rate": len(matrix) ** 3 / seconds / rate / 1e9}
+    yield {"seconds": seconds, "of_product_rate": len(matrix) ** 3 / seconds / rate}
 
 
 def full_rank(folder: Path) -> Step:
