@@ -35,7 +35,7 @@ from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.models.memory import Size
 from lindrop.papers.steck2020.models import FITTED, figure_models
 from lindrop.planning import cost, work
-from lindrop.planning.plan import STARTS, planned, ranks_of
+from lindrop.planning.plan import STARTS, Plan, planned, ranks_of
 from lindrop.planning.sizes import planned_size, stated_size
 from lindrop.ranking.grids import grid
 
@@ -212,13 +212,22 @@ def keep_ml_1m(folder: Path) -> None:
     print(f"{len(found)} jobs, {found['processor'].sum():.0f} s of processor time")
 
 
-def paper() -> None:
-    """Write what a run of config/paper.yaml is planned to take."""
+def paper_plan() -> Plan:
+    """The plan of config/paper.yaml by the published sizes; no archive need be here."""
     config = checked(configuration(ROOT / "config" / "paper.yaml"), load_schema())
     models = sorted({*FITTED, *figure_models(config["steck2020"]["curves"])})
-    plan = planned(config, models, papers=True)
-    totals = pd.DataFrame([{"config": "paper.yaml", **plan.totals()}]).round(1)
-    totals.to_csv(PAPER, index=False)
+    return planned(config, models, papers=True)
+
+
+def totals_of(plan: Plan) -> pd.DataFrame:
+    """The row of paper_plan.csv."""
+    return pd.DataFrame([{"config": "paper.yaml", **plan.totals()}]).round(1)
+
+
+def paper() -> None:
+    """Write what a run of config/paper.yaml is planned to take."""
+    plan = paper_plan()
+    totals_of(plan).to_csv(PAPER, index=False)
     print(plan.summary())
 
 

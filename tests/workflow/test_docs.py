@@ -9,6 +9,8 @@ import dropout_sgd
 import edlae_solvers
 import limits
 import pandas as pd
+import paper_scaled
+import plan
 import pytest
 import scale_page
 import slim_fraction
@@ -19,6 +21,7 @@ from rules_at_scale import OUTPUT as RULES
 from rules_at_scale import cost_table
 
 from lindrop.claims.verdicts import MEANING, Verdict
+from lindrop.planning.plan import duration
 from support.documents import python_blocks
 from support.repository import REPOSITORY
 
@@ -85,6 +88,47 @@ def test_a_whole_run_takes_what_its_jobs_took():
     trained = jobs.loc[jobs["job"].str.startswith("steck2020_attribution/"), "processor"].sum()
     assert "a quarter of the time is the trainings as published" in words_of("docs/performance.md")
     assert trained / jobs["processor"].sum() == pytest.approx(0.25, abs=0.02)
+
+
+def test_the_papers_run_is_planned_as_the_docs_say():
+    planned, kept = plan.paper_plan(), pd.read_csv(plan.PAPER)
+    pd.testing.assert_frame_equal(plan.totals_of(planned), kept)
+    (row,) = kept.to_dict("records")
+    spans = {cores: duration(60 * row[f"minutes_{cores}_cores"]) for cores in (2, 8, 64)}
+    assert spans[2].endswith(" days")
+    said = (
+        f"is planned to be {row['jobs']:.0f} jobs and {row['core_hours']:.0f} core hours: "
+        f"{spans[2]} on 2 cores, {spans[8].replace(' h', ' hours')} on 8, "
+        f"{spans[64].replace(' h', ' hours')} on 64, with {row['memory_gb']} GB of memory for the "
+        f"largest job and {row['disk_gb']} GB on disk"
+    )
+    assert said in words_of("docs/performance.md")
+
+
+def test_the_papers_run_on_smaller_files_took_what_the_docs_say():
+    found = pd.read_csv(paper_scaled.OUTPUT)
+    assert set(found["share"]) == {10}
+    *rules, whole = found.to_dict("records")
+    assert whole["rule"] == "all rules"
+    assert whole["jobs"] == sum(row["jobs"] for row in rules)
+    took = sum(row["processor seconds"] for row in rules)
+    assert whole["processor seconds"] == pytest.approx(took, abs=0.05 * len(rules))
+    said = (
+        "a tenth of the users and a twentieth of the items, ten grid points in a job: "
+        f"{whole['jobs']:.0f} jobs and {whole['processor seconds']:.0f} s of processor time, "
+        f"at most {max(row['peak MB'] for row in rules):.0f} MB in one"
+    )
+    assert said in words_of("docs/performance.md")
+
+
+def test_predictions_of_the_plan_are_those_that_were_compared():
+    found = pd.read_csv(plan.OUTPUT).set_index(["run", "job"])
+    page = (REPOSITORY / "docs" / "performance.md").read_text()
+    clock, processor = "all jobs", "all jobs, processor time"
+    for run, job in (("default", clock), ("ml-1m", processor), ("ml-1m", clock)):
+        row = found.loc[run, job]
+        said = f" | {row['predicted']:.0f} | {row['measured']:.0f} | {row['ratio']:.2f} |"
+        assert said in page, (run, job)
 
 
 def test_numbers_on_models_are_those_of_the_benchmark():
