@@ -1,5 +1,6 @@
 """Rows 1 to 5 as published and exact: the models, the comparisons, the claims and the figure."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -162,6 +163,15 @@ def test_the_figure_has_every_mean_gain_and_training(made, results):
     drawn = figure.draw(found)
     assert drawn.axes[0].get_title(loc="left") == "one, rank 4"
     assert len(drawn.axes) == 3
+
+
+def test_a_row_is_shown_with_the_parameters_that_it_has(made):
+    points = made().dropna(subset=["points"]).set_index("of")["points"]
+    named = {name: set(re.findall(r"(\S+)=|(epochs)", text)) for name, text in points.items()}
+    for row in ROWS:
+        expected = {("λ", "")} | ({("p", "")} if row.p is not None else set())
+        assert named[column(row.number, EXACT)] == expected
+        assert named[column(row.number, PUBLISHED)] == expected | {("", "epochs")}
 
 
 def test_without_a_split_by_users_there_is_nothing_to_compare():

@@ -16,6 +16,7 @@ from lindrop.base.yaml_files import read_yaml
 from lindrop.claims.checks import Check, Data, at_least, equal
 from lindrop.output.figures import COLOURS, WIDTH
 from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, SAME, column
+from lindrop.papers.steck2020.procedures import ROWS as TRAINED
 from lindrop.papers.steck2020.tables.table1 import PRINTED
 from lindrop.ranking.differences import holm, means
 from lindrop.ranking.metrics import CRITERION, title
@@ -100,8 +101,10 @@ def _means(
 
 
 def _point(line: Mapping[Any, Any]) -> str:
+    """The hyper-parameters that a row has: rows 1 and 2 have no p."""
+    p = f"p={line['p']:.3g} " if TRAINED[line["row"] - 1].p is not None else ""
     epochs = f" {line['epochs']} epochs" if line["epochs"] else ""
-    return f"p={line['p']:.3g} λ={line['lambda']:.3g}{epochs}"
+    return f"{p}λ={line['lambda']:.3g}{epochs}"
 
 
 def _gains(users: pd.DataFrame) -> Iterator[dict[str, Any]]:
