@@ -30,10 +30,11 @@ workflow/lindrop/models/catalogue.py: edit those, not this. -->
 `snakemake --cores 8 --configfile config/paper.yaml` runs another file *instead of* the default, or
 on top of it if it names no `datasets`; `--config data_dir=/folder` changes single keys of the top
 level. A mistake stops the run before any job, with one line that names the key, the value and what
-is allowed. Without `make`, Snakemake reads the file first: if the file is not UTF-8, not valid
-YAML, contains itself by an alias or is nested hundreds of levels deep, Snakemake's own error or
-traceback ends the run. `make CONFIG=FILE` checks the file before and says one line. A name that
-YAML reads as something else, such as `010` or `true`, must be quoted.
+is allowed. Without `make`, Snakemake reads the file first. Its own error or traceback ends the run
+if the file is not UTF-8, is not valid YAML, contains itself by an alias, is nested hundreds of
+levels deep, has a number of thousands of digits, has a date that does not exist, or has a tag such
+as `!!int` before what is none. `make CONFIG=FILE` checks the file before and says one line. A name
+that YAML reads as something else, such as `010` or `true`, must be quoted.
 """
 
 FILE = "Keys that you leave out are null: they do not keep the published values of another file."
