@@ -1,4 +1,4 @@
-"""Tables in csv files keep the names of datasets, whatever they look like."""
+"""Tables in csv files keep the names of datasets and users, whatever they look like."""
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,21 @@ TABLE = pd.DataFrame({"dataset": ["x", "x"], "mean": [0.5, np.nan], "paper": ["M
 
 
 @pytest.mark.parametrize("name", ["nan", "null", "na", "007", "2020", "1e5", "inf", "true"])
-def test_a_dataset_keeps_its_name(tmp_path, name):
-    table = TABLE.assign(dataset=name)
+def test_datasets_and_users_keep_their_names(tmp_path, name):
+    table = TABLE.assign(dataset=name, user=[name, "7"])
     table.to_csv(tmp_path / "plain.csv", index=False)
     write_csv(tmp_path / "sealed.csv", table)
     for found in (read_plain(tmp_path / "plain.csv"), read_csv(tmp_path / "sealed.csv", "a rule")):
         assert list(found["dataset"]) == [name, name]
+        assert list(found["user"]) == [name, "7"]
         assert found["mean"].isna().tolist() == found["paper"].isna().tolist() == [False, True]
         assert len(found.groupby("dataset")) == 1
     assert len(rows_of(str(tmp_path / "plain.csv"), name)) == 2
+
+
+def test_a_user_of_two_files_is_the_same_one(tmp_path):
+    """Users of a file in which all are numbers would be numbers, and others than elsewhere."""
+    for number, users in enumerate((["7", "8"], ["7", "07"], ["7", "a"])):
+        write_csv(tmp_path / f"{number}.csv", pd.DataFrame({"user": users}))
+    both = pd.concat(read_csv(tmp_path / f"{number}.csv", "a rule") for number in range(3))
+    assert sorted(set(both["user"])) == ["07", "7", "8", "a"]

@@ -46,13 +46,13 @@ def read_csv(path: str | Path, maker: str, made_from: str = "") -> pd.DataFrame:
 
 
 def read_plain(file: str | Path | io.StringIO) -> pd.DataFrame:
-    """Table of a csv file, for readers or not, that was written from one.
+    """Table that was written to a csv file, for readers or for a later job.
 
-    Datasets keep their names, which may be `nan`, `007` or `1e5`; only an empty cell is missing.
+    Datasets and users keep their names, which may be `nan`, `007` or `1e5`; only an empty cell is
+    missing.
     """
-    table: pd.DataFrame = pd.read_csv(
-        file, dtype={"dataset": str}, keep_default_na=False, na_values=[""]
-    )
+    names = {"dataset": str, "user": str}
+    table: pd.DataFrame = pd.read_csv(file, dtype=names, keep_default_na=False, na_values=[""])
     return table
 
 
