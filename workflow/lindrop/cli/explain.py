@@ -34,24 +34,8 @@ Examples:
 @click.argument("what", metavar="[ITEM]", required=False)
 @given_by.reading()
 @given_by.min_rating()
-@click.option(
-    "-k",
-    "--k",
-    "k",
-    cls=given_by.Option,
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="Number of reasons for each item, the largest ones.",
-)
-@click.option(
-    "--items",
-    cls=given_by.Option,
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Number of items that are explained without ITEM.",
-)
+@given_by.number("reasons for each item, the largest ones", 3)
+@given_by.number("items that are explained without ITEM", 5, flag="items")
 @given_by.output_form(*FORMS)
 @given_by.talking
 def command(

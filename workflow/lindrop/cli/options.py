@@ -258,6 +258,20 @@ def of_config(*keys: str, section: str = "Models") -> Decorator:
     return all_of([of_rule(key.replace("_", "-"), key, rules[key], section) for key in keys])
 
 
+def number(of: str, default: int, flag: str = "k", section: str = "Options") -> Decorator:
+    """An option for a number of things, at least one; by default `-k`."""
+    names = ("-k", "--k") if flag == "k" else (f"--{flag}",)
+    return click.option(
+        *(*names, flag),
+        cls=Option,
+        section=section,
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help=f"Number of {of}.",
+    )
+
+
 def output(default: str, suffixes: str) -> Decorator:
     """The option `-o`."""
     return click.option(

@@ -35,17 +35,7 @@ Examples:
 @click.argument("data", type=click.Path(path_type=Path))
 @given_by.reading()
 @given_by.min_rating()
-@click.option(
-    "-k",
-    "--k",
-    "k",
-    cls=given_by.Option,
-    section="What is recommended",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Number of items of each user.",
-)
+@given_by.number("items of each user", 20, section="What is recommended")
 @click.option(
     "--users",
     cls=given_by.Option,

@@ -23,16 +23,7 @@ Examples:
 )
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("item", nargs=-1, required=True)
-@click.option(
-    "-k",
-    "--k",
-    "k",
-    cls=given_by.Option,
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Number of items.",
-)
+@given_by.number("items", 10)
 @given_by.output_form(*FORMS)
 def command(model: Path, item: tuple[str, ...], k: int, form: str | None) -> None:
     saved = saved_model(model)

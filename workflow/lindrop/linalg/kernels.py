@@ -185,27 +185,24 @@ def top_k(scores: Array, ids: Array, values: Array, start: int, stop: int) -> No
         nan = False
         for j in range(len(row)):
             if row[j] > best[0]:  # a later column with an equal score is worse and stays out
-                _replace_root(best, column, len(best), row[j], j)
+                replace_root(best, column, len(best), row[j], j)
             elif row[j] != row[j]:
                 nan = True
-        for size in range(len(best) - 1, 0, -1):  # move the worst of the heap to its end
-            score, j = best[size], column[size]
-            best[size], column[size] = best[0], column[0]
-            _replace_root(best, column, size, score, j)
+        best_first(best, column)
         if nan:
             best[0] = np.nan
 
 
 @compiled
-def _replace_root(best: Array, column: Array, size: int, score: float, j: int) -> None:
-    """Replace the root, which is the worst entry by `_worse`, of a heap by (score, j)."""
+def replace_root(best: Array, column: Array, size: int, score: float, j: int) -> None:
+    """Replace the root, which is the worst entry by `worse`, of a heap by (score, j)."""
     hole, child = 0, 1
     while child < size:
-        if child + 1 < size and _worse(
+        if child + 1 < size and worse(
             best[child + 1], column[child + 1], best[child], column[child]
         ):
             child += 1
-        if not _worse(best[child], column[child], score, j):
+        if not worse(best[child], column[child], score, j):
             break
         best[hole], column[hole] = best[child], column[child]
         hole, child = child, 2 * child + 1
@@ -213,7 +210,16 @@ def _replace_root(best: Array, column: Array, size: int, score: float, j: int) -
 
 
 @compiled
-def _worse(score: float, column: int, than_score: float, than_column: int) -> bool:
+def best_first(best: Array, column: Array) -> None:
+    """Sort a heap by (score, j), whose worst entry is its root, so that the best one is first."""
+    for size in range(len(best) - 1, 0, -1):  # move the worst to the end
+        score, j = best[size], column[size]
+        best[size], column[size] = best[0], column[0]
+        replace_root(best, column, size, score, j)
+
+
+@compiled
+def worse(score: float, column: int, than_score: float, than_column: int) -> bool:
     """Whether a column ranks below another: lower score or, if equal, higher column."""
     return score < than_score or (score == than_score and column > than_column)
 

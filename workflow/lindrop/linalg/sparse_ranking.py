@@ -8,7 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from lindrop.base.parallel import over_blocks
-from lindrop.linalg.kernels import Array, Csr, _replace_root, _worse, compiled, csr, unsigned
+from lindrop.linalg.kernels import (
+    Array,
+    Csr,
+    best_first,
+    compiled,
+    csr,
+    replace_root,
+    unsigned,
+    worse,
+)
 
 USERS = 128  # rows of X per task: a task needs a new row of scores
 
@@ -87,17 +96,14 @@ def best_rows(
                 continue
             if score != score:
                 nan = True
-            elif score > -np.inf and _worse(best[0], column[0], score, j):
-                _replace_root(best, column, len(best), score, j)
+            elif score > -np.inf and worse(best[0], column[0], score, j):
+                replace_root(best, column, len(best), score, j)
         for j in range(n_items):  # ends soon: at the first item that is worse than the k best
-            if not _worse(best[0], column[0], 0.0, j):
+            if not worse(best[0], column[0], 0.0, j):
                 break
             if seen[j] != u and not (restricted and barred[j]):
-                _replace_root(best, column, len(best), 0.0, j)
-        for size in range(len(best) - 1, 0, -1):  # move the worst of the heap to its end
-            score, j = best[size], column[size]
-            best[size], column[size] = best[0], column[0]
-            _replace_root(best, column, size, score, j)
+                replace_root(best, column, len(best), 0.0, j)
+        best_first(best, column)
         if nan:
             best[0] = np.nan
 
