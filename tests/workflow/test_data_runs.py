@@ -262,6 +262,24 @@ def test_a_failure_stays_a_failure(project):
     stays_a_failure(files, "data")
 
 
+def test_a_fit_that_fails_with_a_new_seed_stays_a_failure(project):
+    """The table is still there, and nothing but the seed leads to another one."""
+    rows = "".join(f"{u},{i}\n" for u in range(60) for i in range(u % 5 + 1, 12))
+    project.write("mine.csv", f"user,item\n{rows}")
+    one_model = "compare: {models: [popularity], budget: null}\n"
+    project.write("config/mine.yaml", MINE % ("user", "item", 0, 0) + one_model)
+    run = "snakemake --cores 2 results/tables/compare.csv --configfile config/mine.yaml"
+    project.ok(run)
+    log = project.path("results/logs/fit/mine/popularity.log")
+    log.unlink()
+    log.mkdir()  # where a folder is, no job can write its log
+    (log / "file").touch()  # Snakemake deletes an empty one
+    for _ in range(2):
+        assert "Error in rule fit" in project.fails(f"{run} --config seed=7")
+    shutil.rmtree(log)
+    assert rules_run(project.ok(f"{run} --config seed=7")) == ["fit", "compare_table"]
+
+
 def test_a_file_replaced_by_an_older_one_is_seen(project):
     project.write("config/mine.yaml", MINE % ("a", "b", 0, 0))
     for users in (20, 30):

@@ -80,8 +80,8 @@ def tries(dataset, what):
     return [LEFT[dataset, what]] if LEFT[dataset, what] else []
 
 
-# Stages by name: the stages before each, or a function of the wildcards for them, and a function of the wildcards that returns what else
-# decides its output, code included.
+# Stages by name: the stages before each, or a function of the wildcards for them, and a function of the
+# wildcards that returns what else decides its output, code included.
 STAGES = {
     "source": (
         [],
@@ -123,6 +123,7 @@ STAGES = {
         lambda dataset, model, **_: (
             code_of_model("tune.py", model),
             sorted(tuned(dataset, model).items()),
+            SEED,
             *tries(dataset, model),
             TUNED_BY,
             CRITERION,
