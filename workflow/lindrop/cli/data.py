@@ -275,9 +275,10 @@ def histories(path: Path, model: SavedModel, options: Mapping[str, Any], talk: T
     above = "" if least is None else f", ratings above {least:g}"
     talk.say(source.said() + above)
     if least is None and of_model is not None:
+        name_it = "" if source.columns is None else " (--rating COLUMN)"
         talk.say(
-            f"note: the model was fitted to ratings above {of_model:g}; no column of ratings is "
-            "known here, so every row counts (--rating COLUMN)",
+            f"note: the model was fitted to ratings above {of_model:g}; no ratings are known here, "
+            f"so every row counts{name_it}",
             "yellow",
         )
     found = histories_of(source.read(least), model.items, model.weighted)
