@@ -72,5 +72,9 @@ def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project
         f"results/experiments/steck2020/{job}.json" for job in ("emphasis", "fig1_as_published")
     ]
     assert f"counted: {' '.join(made)}\n" in project.ok(probe)
+    # what was made from fewer splits than are asked for is not counted
+    project.write("config/small.yaml", SETTINGS.replace("splits: 2", "splits: 3"))
+    assert f"counted: {made[1]}\n" in project.ok(probe)
+    project.write("config/small.yaml", SETTINGS)
     # what was made from other data decides no claim, though its datasets have the same names
     assert "counted:\n" in project.ok(f"{probe} --config seed=2")

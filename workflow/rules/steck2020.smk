@@ -76,6 +76,7 @@ JOBS["steck2020_admm"] = Job(
 # Rows 1 to 5 as published and exact, on several splits of every dataset whose split has a seed.
 ATTRIBUTED = [name for name in DATASETS if name not in WEAK]
 SPLITS = range(config["steck2020"]["splits"])
+TIMES = sorted(config["steck2020"]["times"])
 PUBLISHED_FACTS = yaml.safe_load(Path(PUBLISHED_SETS).read_text(encoding="utf-8"))
 STAGES["attribution"] = (
     ["split"],
@@ -146,7 +147,7 @@ rule steck2020_attribution_row:
         lineage=led_to("attribution"),
         number=0,
         row=lambda wildcards: int(wildcards.row),
-        times=sorted(config["steck2020"]["times"]),
+        times=TIMES,
         protocol=protocol,
         column=lambda wildcards: COLUMNS[wildcards.dataset],
         published=PUBLISHED_FACTS,
@@ -175,7 +176,11 @@ JOBS["steck2020_attribution"] = Job(
         ),
         "printed": PRINTED_TABLE1,
     },
-    lineage=[lineage("attribution", dataset=dataset) for dataset in ATTRIBUTED],
+    lineage=[
+        len(SPLITS),
+        TIMES,
+        *(lineage("attribution", dataset=dataset) for dataset in ATTRIBUTED),
+    ],
 )
 
 
@@ -224,7 +229,10 @@ JOBS["steck2020_emphasis"] = Job(
         )
         for kind, part in {"splits": "split", "users": "users"}.items()
     },
-    lineage=[lineage("emphasis", dataset=dataset) for dataset in ATTRIBUTED],
+    lineage=[
+        len(SPLITS),
+        *(lineage("emphasis", dataset=dataset) for dataset in ATTRIBUTED),
+    ],
 )
 
 
