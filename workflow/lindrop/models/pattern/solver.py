@@ -49,7 +49,7 @@ class Solver:
         self.of = candidates(near, *diagonals, int(user_cap), data.seed)
         self.diagonals = diagonals
         self.memory = local()
-        self.said = False
+        self.told = False  # whether the log has the number of empty columns
 
     def parts(self, items: range, beside: Beside = ALONE) -> list[Part]:
         """Columns of B of consecutive items, in rows, with their progress in the log.
@@ -72,8 +72,8 @@ class Solver:
                 cuts = cuts_of(rows) if len(spans) > 1 else [0, self.data.items]
             parts.append(cut(rows, cuts))
         logger.info("%s", progress)
-        if empty and not self.said:
-            self.said = True
+        if empty and not self.told:
+            self.told = True
             logger.info("%d items share no user with another item: their columns are empty", empty)
         return parts
 
