@@ -80,24 +80,25 @@ COMPARED = [
         and not (ONLY_SOME and (paper, name) == ("steck2020", "table1"))
     ),
 ]
-# Files made by the target of each paper, those that only `make deep` makes, and those that only a
-# target of their own makes. Filled by the papers' rules, and so are the files of each figure that not
-# every run makes, with a fingerprint of what leads to it.
+# What the papers' rules fill in: files that the target of each paper makes, files that only `make deep`
+# makes, and files of each figure that only the target of its own name makes.
 PAPER_RESULTS = {paper: [] for paper in PAPERS}
 DEEP_RESULTS = []
-OPTIONAL_RESULTS = []
 ASKED_RESULTS = {
     name: []
     for rows in PAPERS.values()
     for name, row in rows.items()
     if not isinstance(row, Table) and row.asked
 }
-# Those of the latter that every run makes.
+# Names of figures that have a target of their own, but are made by every run.
 EVERY_RUN = (
     ["attribution"]
     if config["steck2020"]["as_published"] and len(WEAK) < len(DATASETS)
     else []
 )
+# Of each figure that not every run makes: its files, and a fingerprint of what leads to them. The papers'
+# rules fill this in, too.
+OPTIONAL_RESULTS = []
 
 
 def one_of(names):
