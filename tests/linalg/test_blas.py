@@ -24,6 +24,8 @@ def test_a_block_of_a_larger_matrix_is_worked_on_in_its_place(dtype):
     np.testing.assert_array_equal(matrix, kept)
     square = product(a[2:7, :4], b[1:5, 4:], transposed=False)
     np.testing.assert_allclose(square, a[2:7, :4] @ b[1:5, 4:], rtol=tolerance(dtype))
+    product_into(c[part], a[:6, :5], b[:6, 4:], -2.0, transposed=False, columns=True)
+    np.testing.assert_allclose(c[part], -2 * a[:6, :5].T @ b[:6, 4:], rtol=tolerance(dtype))
     for wrong in (b[:5], b[:4].astype(np.float16), b[:4, 1:]):
         with pytest.raises(ValueError, match="into"):
             product_into(c[:4, :4], a[:4], wrong)

@@ -48,26 +48,34 @@ def _start_and_stride(matrix: Matrix) -> tuple[ctypes.c_void_p, Any]:
 
 
 def product_into(
-    c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0, transposed: bool = True
+    c: Matrix,
+    a: Matrix,
+    b: Matrix,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    transposed: bool = True,
+    columns: bool = False,
 ) -> None:
     """Compute C = α A B' + β C, or C = α A B + β C if not `transposed`, in place.
 
-    Rows of all three matrices must be contiguous; the matrices may be blocks of larger ones.
+    With `columns`, A' takes the place of A. Rows of all three matrices must be contiguous; the
+    matrices may be blocks of larger ones.
     """
     if 0 in c.shape:
         return
-    shape = (len(a), len(b)) if transposed else (len(a), b.shape[1])
-    if shape != c.shape or a.shape[1] != b.shape[transposed] or not a.dtype == b.dtype == c.dtype:
+    rows, inner = a.shape[::-1] if columns else a.shape
+    shape = (rows, len(b)) if transposed else (rows, b.shape[1])
+    if shape != c.shape or inner != b.shape[transposed] or not a.dtype == b.dtype == c.dtype:
         raise ValueError(f"{a.shape} by {b.shape} into {c.shape}: {a.dtype}, {b.dtype}, {c.dtype}")
     prefix = _PREFIX[c.dtype]
     real = _REAL[prefix]
     # Fortran sees each C-ordered block transposed, so it computes C' = α B A' + β C'
     _routine(cython_blas, f"{prefix}gemm")(
         ctypes.c_char_p(b"T" if transposed else b"N"),
-        ctypes.c_char_p(b"N"),
+        ctypes.c_char_p(b"T" if columns else b"N"),
         _integer(c.shape[1]),
         _integer(c.shape[0]),
-        _integer(a.shape[1]),
+        _integer(inner),
         ctypes.byref(real(alpha)),
         *_start_and_stride(b),
         *_start_and_stride(a),

@@ -1,15 +1,19 @@
 """Invert a symmetric positive definite matrix in place, from its lower triangle."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from lindrop.base.arrays import Matrix
+from lindrop.base.arrays import Matrix, Vector
+from lindrop.base.parallel import over_blocks
 from lindrop.base.reporting import Progress
 from lindrop.linalg.blas import invert_small, product, product_into
-from lindrop.linalg.triangle import LEAF, len_before, panels_of, transpose
+from lindrop.linalg.kernels import Array, compiled
+from lindrop.linalg.triangle import LEAF, len_before, panels_of
 
 PIVOTS = 320  # eliminated at once: enough for fast matrix products, small compared with n
+ROWS = 240  # of a panel, from which a thread subtracts a product of two vectors
 LONG = 10_000  # rows from which on the log says how far an inversion is
 
 
@@ -18,71 +22,124 @@ def invert_lower(a: Matrix) -> None:
     invert_panels(panels_of(a))
 
 
-def invert_panels(panels: Sequence[Matrix]) -> None:
+def invert_panels(panels: Sequence[Matrix], upper: bool = True) -> None:
     """Replace the lower triangle that the panels hold by that of its inverse.
 
-    The algorithm is the symmetric block sweep: for each block of pivots D with column W, W D⁻¹ W'
-    is subtracted from the rest, the column becomes W D⁻¹ and the block -D⁻¹. After all blocks, -A⁻¹
-    is left. This takes n³ operations, as many as Cholesky factorisation and inversion, but all of
-    them are matrix products, so LAPACK is not called at sizes where some of its kernels crashed.
+    What they hold above the diagonal is kept with `upper`, otherwise it is overwritten, in less
+    time. The algorithm is the symmetric block sweep: for each block of pivots D with column W,
+    W D⁻¹ W' is subtracted from the rest, the column becomes W D⁻¹ and the block -D⁻¹. After all
+    blocks, -A⁻¹ is left. This takes n³ operations, as many as Cholesky factorisation and inversion,
+    but all of them are matrix products, so LAPACK is not called at sizes where some of its kernels
+    crashed.
     """
     n = panels[-1].shape[1]
-    column = np.empty((n, min(PIVOTS, n)), panels[0].dtype)
+    memory = np.empty(n * min(PIVOTS, n), panels[0].dtype)
     progress = Progress("inverse", n, unit="items") if n >= LONG else None
     for number, panel in enumerate(panels):
-        above, end = len_before(panel), panel.shape[1]
-        for start in range(above, end, PIVOTS):
-            stop = min(start + PIVOTS, end)
-            pivots, below = panel[start - above : stop - above], panel[stop - above :]
-            w = column[:, : stop - start]
-            transpose(pivots[:, :start], w[:start])
-            w[start:stop] = 0.0
-            w[stop:end] = below[:, start:stop]
-            for later in panels[number + 1 :]:
-                w[len_before(later) : later.shape[1]] = later[:, start:stop]
-            inverse = invert_small(pivots[:, start:stop])
-            for other in panels:
-                rows = slice(len_before(other), other.shape[1])
-                scaled = product(w[rows], inverse)  # D⁻¹ is symmetric
-                _subtract_panel(other, scaled, w)
-                if other is panel:
-                    transpose(scaled[: start - above], pivots[:, above:start])
-                    below[:, start:stop] = scaled[stop - above :]
-                elif rows.start < above:
-                    transpose(scaled, pivots[:, rows])
-                else:
-                    other[:, start:stop] = scaled
-            _set_lower(pivots[:, start:stop], -inverse)
+        for start in range(len_before(panel), panel.shape[1], PIVOTS):
+            stop = min(start + PIVOTS, panel.shape[1])
+            _sweep(panels, number, range(start, stop), memory, upper)
             if progress:
                 progress.advance(stop - start)  # each block of pivots takes as long
     _negate(panels)
 
 
-def subtract(panels: Sequence[Matrix], y: Matrix, w: Matrix) -> None:
-    """Subtract the symmetric Y W' from the lower triangle that the panels hold, in place."""
-    for panel in panels:
-        _subtract_panel(panel, y[len_before(panel) : panel.shape[1]], w)
+def _sweep(
+    panels: Sequence[Matrix], number: int, pivots: range, memory: Vector, upper: bool
+) -> None:
+    """Eliminate these pivots, which lie in the panel with this number.
+
+    W' of the rows above the pivots is in the rows of the pivots, W of those below in their columns.
+    `memory` takes D⁻¹ W' of the former, since W' is needed until the end, and a copy of the latter.
+    """
+    start, stop, size = pivots.start, pivots.stop, len(pivots)
+    panel, n = panels[number], panels[-1].shape[1]
+    own = panel[start - len_before(panel) : stop - len_before(panel)]
+    inverse = invert_small(own[:, start:stop])
+    over, scaled_over = own[:, :start], memory[: size * start].reshape(size, start)
+    under = memory[size * start : size * (start + n - stop)].reshape(n - stop, size)
+    product_into(scaled_over, inverse, over, transposed=False)
+    for other in panels[number:]:
+        first = max(len_before(other), stop)
+        rows = other[first - len_before(other) :, start:stop]
+        under[first - stop : other.shape[1] - stop] = rows
+    for other in panels[: number + 1]:  # rows above the pivots
+        first, last = len_before(other), min(other.shape[1], start)
+        by = _Factors(scaled_over[:, first:last], over[:, :last], False)
+        _subtract_panel(other[: last - first, :last], by, upper)
+    for other in panels[number:]:  # rows below the pivots
+        first, last = max(len_before(other), stop), other.shape[1]
+        rows = other[first - len_before(other) :]
+        scaled = product(under[first - stop : last - stop], inverse)  # D⁻¹ is symmetric
+        product_into(rows[:, :start], scaled, over, -1.0, 1.0, transposed=False)
+        by = _Factors(scaled, under[: last - stop], True)
+        _subtract_panel(rows[:, stop:last], by, upper)
+        rows[:, start:stop] = scaled
+    over[:] = scaled_over
+    _set_lower(own[:, start:stop], -inverse)
 
 
-def _subtract_panel(panel: Matrix, y: Matrix, w: Matrix) -> None:
-    """Subtract the symmetric Y W' from the lower triangle in a panel, given its rows of Y."""
-    above, end = len_before(panel), panel.shape[1]
-    product_into(panel[:, :above], y, w[:above], -1.0, 1.0)
-    _subtract_within(panel[:, above:], y, w[above:end], 0, end - above)
+class _Factors(NamedTuple):
+    """Y and W of a symmetric product: Y W' if `tall`, else Y'W."""
+
+    y: Matrix
+    w: Matrix
+    tall: bool
+
+    def part(self, rows: slice, columns: slice) -> "_Factors":
+        """The factors of these rows and columns of the product."""
+        if self.tall:
+            return _Factors(self.y[rows], self.w[columns], True)
+        return _Factors(self.y[:, rows], self.w[:, columns], False)
+
+    def into(self, c: Matrix, alpha: float = 1.0, beta: float = 0.0) -> None:
+        """Compute C = α Y W' + β C."""
+        product_into(c, self.y, self.w, alpha, beta, transposed=self.tall, columns=not self.tall)
 
 
-def _subtract_within(a: Matrix, y: Matrix, w: Matrix, start: int, stop: int) -> None:
-    """Subtract Y W' from the lower triangle of A within rows and columns start to stop - 1."""
-    if stop - start <= LEAF:
-        here = slice(start, stop)
-        square = np.empty((stop - start, stop - start), a.dtype)
-        product_into(square, y[here], w[here])
-        a[here, here] -= np.tril(square)
+def _subtract_panel(panel: Matrix, by: _Factors, upper: bool) -> None:
+    """Subtract a symmetric product from the lower triangle in a panel, given its rows of Y."""
+    above, every = len_before(panel), slice(None)
+    by.part(every, slice(above)).into(panel[:, :above], -1.0, 1.0)
+    _subtract_within(panel[:, above:], by.part(every, slice(above, None)), upper)
+
+
+def _subtract_within(a: Matrix, by: _Factors, upper: bool) -> None:
+    """Subtract a symmetric product from the lower triangle of a square A."""
+    if len(a) <= LEAF:
+        if not upper:
+            by.into(a, -1.0, 1.0)
+            return
+        square = np.empty_like(a)
+        by.into(square)
+        a -= np.tril(square)
         return
-    middle = (start + stop) // 2
-    _subtract_within(a, y, w, start, middle)
-    product_into(a[middle:stop, start:middle], y[middle:stop], w[start:middle], -1.0, 1.0)
-    _subtract_within(a, y, w, middle, stop)
+    first, second = slice(len(a) // 2), slice(len(a) // 2, None)
+    _subtract_within(a[first, first], by.part(first, first), upper)
+    by.part(second, first).into(a[second, first], -1.0, 1.0)
+    _subtract_within(a[second, second], by.part(second, second), upper)
+
+
+def subtract_square(panels: Sequence[Matrix], y: Vector, factor: float = 1.0) -> None:
+    """Subtract factor · y y' from the lower triangle that the panels hold, in place."""
+    for panel in panels:
+        above = len_before(panel)
+        scaled = (factor * y[above : panel.shape[1]]).astype(y.dtype)
+
+        def rows(start: int, stop: int, panel: Matrix = panel, scaled: Vector = scaled) -> None:
+            subtract_rows(panel, scaled, y, start, stop)
+
+        over_blocks(rows, len(panel), ROWS)
+
+
+@compiled
+def subtract_rows(panel: Array, scaled: Array, y: Array, start: int, stop: int) -> None:
+    """Subtract from rows start to stop - 1 of a panel their entries of `scaled`, times y'."""
+    above = panel.shape[1] - panel.shape[0]
+    for row in range(start, stop):
+        values, factor = panel[row], scaled[row]
+        for column in range(above + row + 1):
+            values[column] -= factor * y[column]
 
 
 def _set_lower(block: Matrix, values: Matrix) -> None:

@@ -11,7 +11,7 @@ from scipy.linalg import blas
 from lindrop.base.arrays import Matrix, Vector
 from lindrop.base.parallel import map_blocks
 from lindrop.linalg.blas import NotPositiveDefinite, product_into
-from lindrop.linalg.inverse import invert_panels, subtract
+from lindrop.linalg.inverse import invert_panels, subtract_square
 from lindrop.linalg.kernels import Array, Csr, compiled, csr
 from lindrop.linalg.triangle import (
     Triangle,
@@ -30,6 +30,8 @@ PARTS = 8  # of the users, whose sums are added in their order whatever the numb
 
 class Inversion(ABC):
     """G = X'X, and C = (G + penalty)⁻¹ once `invert` was called, in place of G's lower triangle."""
+
+    _upper = True  # whether something else is kept above the diagonal
 
     def __init__(self, lower: Sequence[Matrix], gram_diagonal: Vector) -> None:
         self._lower = lower
@@ -61,16 +63,16 @@ class Inversion(ABC):
         """
         common = self._common()
         set_diagonal(self._lower, self.gram_diagonal + penalty)
-        subtract(self._lower, common, common)
-        invert_panels(self._lower)
+        subtract_square(self._lower, common)
+        invert_panels(self._lower, self._upper)
         self._put_back(common)
         self.inverse_diagonal = diagonal(self._lower)
         self.error = self._estimated_error(penalty)
         if not self.error < allowed:
             raise NotPositiveDefinite(self.dtype, f"C errs by {self.error:.0e}")
 
-    def _common(self) -> Matrix:
-        """Vector u (items × 1) such that G - uu' has almost no component common to all items.
+    def _common(self) -> Vector:
+        """Vector u such that G - uu' has almost no component common to all items.
 
         For u = G1 / √(1'G1), G - uu' is X'X without the part explained by X1, the users' activity.
         This removes the largest eigenvalue of G, ten times the others, from the rounding errors.
@@ -78,12 +80,12 @@ class Inversion(ABC):
         sums = self.gram_times(np.ones((len(self), 1)))
         total = float(sums.sum(dtype=np.float64))
         sums *= np.sqrt(COMMON / total) if total > 0 else 0.0
-        return sums
+        return sums[:, 0]
 
-    def _put_back(self, common: Matrix) -> None:
+    def _put_back(self, common: Vector) -> None:
         """Turn (H - uu')⁻¹ into H⁻¹ by the Sherman-Morrison formula, where u is `common`."""
-        y = self.inverse_times(common)
-        subtract(self._lower, y / (1 + np.vdot(common, y)), y)
+        y = self.inverse_times(common[:, None])[:, 0]
+        subtract_square(self._lower, y, 1 / (1 + np.dot(common, y)))
 
     def _estimated_error(self, penalty: Vector) -> float:
         """Relative change of C by a step of iterative refinement, estimated with random vectors.
@@ -100,6 +102,8 @@ class Inversion(ABC):
 
 class InverseTriangle(Inversion):
     """C alone, in the memory of a triangle of G; products with G are computed from X."""
+
+    _upper = False
 
     def __init__(self, gram: Triangle, x: sp.csr_array) -> None:
         super().__init__(gram.panels, gram.diagonal())
@@ -141,7 +145,7 @@ class PackedGram(Inversion):
             self._inverted = False
         super().invert(penalty, allowed)
 
-    def _put_back(self, common: Matrix) -> None:
+    def _put_back(self, common: Vector) -> None:
         self._inverted = True
         super()._put_back(common)
 
