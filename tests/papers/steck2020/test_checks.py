@@ -36,7 +36,7 @@ from lindrop.papers.steck2020.datasets import (
     shared_entries,
     split_checks,
 )
-from lindrop.papers.steck2020.figures import fig1_as_published
+from lindrop.papers.steck2020.figures import fig1_as_published, fig1_left
 from lindrop.papers.steck2020.figures.embeddings import PARTS
 from lindrop.papers.steck2020.figures.fig1_center import cosine_checks
 from lindrop.papers.steck2020.figures.fig1_left import Curves, rank_checks, undecided
@@ -409,6 +409,19 @@ def test_a_crossing_and_a_small_rank_that_the_users_are_too_few_to_tell_decide_n
     assert verdict(of("fig1_crossing", enough)) == Verdict.IN_SHAPE
     near = left([("zero_diagonal_l2", 0, 0.2975)], lead_stderr=1e-3)
     assert verdict(of("fig1_small_ranks", rank_checks(ONE, near))) == Verdict.UNDECIDED
+
+
+def test_a_single_low_rank_is_neither_small_nor_large():
+    """Beside itself alone, every rank is as near to EDLAE as the large one."""
+    points = left()
+    one = points[points["rank"].isin([RANKS[2], RANKS[-1]])]
+    found = rank_checks(ONE, one)
+    assert sorted(check.claim for check in found) == sorted(fig1_left.OF_CURVES)
+    assert all(verdict([check]) == Verdict.UNDECIDED for check in found)
+    assert all("two low ranks" in check.what for check in found)
+    two = rank_checks(ONE, points[points["rank"].isin([RANKS[0], RANKS[2], RANKS[-1]])])
+    assert not any("two low ranks" in check.what for check in two)
+    assert verdict(of("fig1_small_ranks", two)) == Verdict.IN_SHAPE
 
 
 def test_the_highest_curve_may_be_beaten_by_less_than_an_error_charitably():

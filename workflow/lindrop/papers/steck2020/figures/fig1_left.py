@@ -37,6 +37,7 @@ OF_FIGURE = (
     "fig1_values",
 )  # claims about the figure's set alone
 OF_NOTEBOOK = ("fig1_values_msd",)
+OF_CURVES = "fig1_highest", "fig1_small_ranks", "fig1_capacity", "fig1_crossing"
 LARGE_RANK = 1_000  # the rank that the text calls large
 NOTEBOOK = {
     "edlae": 0.319,
@@ -264,11 +265,15 @@ def _rank_checks(
     dataset: Dataset, data: pd.DataFrame, printed: Mapping[str, float] | None
 ) -> list[Check]:
     curves = Curves(data)
-    shape = [
-        *_best_everywhere(dataset, curves),
-        *_small_ranks(dataset, curves),
-        *_crossing(dataset, curves),
-    ]
+    if len(curves.ranks) > 2:
+        shape = [
+            *_best_everywhere(dataset, curves),
+            *_small_ranks(dataset, curves),
+            *_crossing(dataset, curves),
+        ]
+    else:  # a rank is small or large beside another one
+        what = f"{dataset.name}: curves of two low ranks at least (`ranks`)"
+        shape = [equal(claim, what, nan, 0, 0, data=dataset.data) for claim in OF_CURVES]
     if dataset.paper == FIGURE_SET:
         return [*shape, *_large_ranks(dataset, curves), *_values(dataset, data, printed or {})]
     if dataset.paper is None:
