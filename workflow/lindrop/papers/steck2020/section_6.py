@@ -87,7 +87,7 @@ def checks(
             *popular_checks(dataset, rows[popular]),
         ]
         sets.append(dataset)
-    return [*found, *undecided(sets), published_sets(sets, len(published))]
+    return [*found, *undecided(sets, found), published_sets(sets, len(published))]
 
 
 def _criterion(column: Mapping[str, Any] | None) -> dict[str, float]:

@@ -265,15 +265,13 @@ def _rank_checks(
     dataset: Dataset, data: pd.DataFrame, printed: Mapping[str, float] | None
 ) -> list[Check]:
     curves = Curves(data)
-    if len(curves.ranks) > 2:
-        shape = [
-            *_best_everywhere(dataset, curves),
-            *_small_ranks(dataset, curves),
-            *_crossing(dataset, curves),
-        ]
-    else:  # a rank is small or large beside another one
-        what = f"{dataset.name}: curves of two low ranks at least (`ranks`)"
-        shape = [equal(claim, what, nan, 0, 0, data=dataset.data) for claim in OF_CURVES]
+    if len(curves.ranks) < 3:
+        return []  # a low rank is small or large beside another one
+    shape = [
+        *_best_everywhere(dataset, curves),
+        *_small_ranks(dataset, curves),
+        *_crossing(dataset, curves),
+    ]
     if dataset.paper == FIGURE_SET:
         return [*shape, *_large_ranks(dataset, curves), *_values(dataset, data, printed or {})]
     if dataset.paper is None:
@@ -284,10 +282,16 @@ def _rank_checks(
     return others
 
 
-def undecided(datasets: Sequence[Dataset]) -> list[Check]:
-    """Undecided checks (NaN) of claims about datasets of the paper that were not run."""
-    papers = {dataset.paper for dataset in datasets}
-    return [
+def undecided(datasets: Sequence[Dataset], found: Sequence[Check]) -> list[Check]:
+    """Checks without a value (NaN) of claims on what was not run: sets of the paper, and curves."""
+    papers, decided = {dataset.paper for dataset in datasets}, {check.claim for check in found}
+    what = "datasets with two low ranks or more (`ranks`)"
+    curves = [
+        equal(claim, what, nan, 0, 0, data=datasets[0].data)
+        for claim in OF_CURVES
+        if claim not in decided
+    ]
+    return curves + [
         datasets[0].incomparable(claim)
         for paper, claims in ((FIGURE_SET, OF_FIGURE), (NOTEBOOK_SET, OF_NOTEBOOK))
         for claim in claims
