@@ -448,6 +448,19 @@ def test_a_failure_behind_models_stays_a_failure(finished):
     )
 
 
+def test_a_figure_whose_checks_are_lost_is_asked_for_again(finished, tmp_path):
+    """The scorecard that was made with its checks does not hide that it failed."""
+    project = finished.copy(tmp_path)
+    log = project.path("results/logs/mianjy2018_fig3.log")
+    log.unlink()
+    log.mkdir()  # where a folder is, no job can write its log
+    (log / "file").touch()  # Snakemake deletes an empty one
+    again = "--configfile config/mine.yaml --config 'mianjy2018={runs: 2}'"
+    for _ in range(2):
+        output = project.fails(f"snakemake --cores 2 results/scorecard.md {again}")
+        assert "Error in rule mianjy2018_fig3" in output
+
+
 def test_a_mistake_in_the_configuration_stops_before_any_job(project):
     project.write("config/mine.yaml", SMALL.replace("heldout_users", "heldout_user"))
     output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")

@@ -165,13 +165,19 @@ STAGES = {
 }
 
 
+def fingerprint(facts):
+    """Short text that differs where facts differ; nothing in them may be a set or a function."""
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+
+
 @functools.cache
 def lineage(stage, **wildcards):
     """Fingerprint of everything that decides the output of a stage."""
     before, own = STAGES[stage]
     before = before(**wildcards) if callable(before) else before
-    state = [own(**wildcards), *(lineage(one, **wildcards) for one in before)]
-    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+    return fingerprint(
+        [own(**wildcards), *(lineage(one, **wildcards) for one in before)]
+    )
 
 
 def led_to(stage):
@@ -191,4 +197,4 @@ def led_to_metrics(models):
         for dataset in DATASETS
         for model in models
     ]
-    return hashlib.sha256(repr(states).encode()).hexdigest()[:16]
+    return fingerprint(states)

@@ -47,7 +47,7 @@ for paper, rows in PAPERS.items():
                 files["checks"] = CHECKS.format(paper=paper, job=name)
             settings = paper_settings(paper, row.settings) | making.settings
             facts = code("figure.py", made_by), making.lineage, settings
-            made_from = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+            made_from = fingerprint(facts)
             made = [*map(str, files.values())]
             if row.deep:
                 DEEP_RESULTS.extend(made)
@@ -55,6 +55,7 @@ for paper, rows in PAPERS.items():
                 ASKED_RESULTS[name].extend(made)
             if name in EVERY_RUN or not (row.deep or row.asked):
                 PAPER_RESULTS[paper].extend(made)
+                LED_TO_CHECKS[paper] += [made_from] if row.checks else []
             else:
                 OPTIONAL_RESULTS.append((made, made_from))
 
@@ -89,6 +90,7 @@ for paper, rows in PAPERS.items():
                     "../scripts/figure.py"
 
     PAPER_RESULTS[paper].append(CHECKS.format(paper=paper, job="checks"))
+    LED_TO_CHECKS[paper].append((code("checks.py", *check_modules(paper)), SEED))
 
     rule:
         name:

@@ -31,6 +31,7 @@ rule scorecard:
         **LIGHT,
     params:
         code=code("scorecard.py"),
+        lineage=LED_TO_CHECKS,
         deep={file: file_state(file) for file in deep_results(".json")},
     script:
         "../scripts/scorecard.py"
@@ -70,6 +71,8 @@ for page, papers in PAGES.items():
             **LIGHT,
         params:
             code=code("page.py"),
+            lineage=[LED_TO_CHECKS[paper] for paper in papers]
+            or led_to_metrics(COMPARED_MODELS),
             models=TITLES,
             titles={str(file): shown[file] for file in shown if file in [*media, *deep]},
             deep={file: file_state(file) for file in [*deep, *deep_results(".json")]},

@@ -90,6 +90,8 @@ ASKED_RESULTS = {
     for name, row in rows.items()
     if not isinstance(row, Table) and row.asked
 }
+# Fingerprints of what leads to the checks of each paper that every run computes, also filled in there.
+LED_TO_CHECKS = {paper: [] for paper in PAPERS}
 # Names of figures that have a target of their own, but are made by every run.
 EVERY_RUN = (
     ["attribution"]

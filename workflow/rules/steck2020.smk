@@ -279,6 +279,11 @@ JOBS["steck2020_fig1_as_published"] = Job(
 )
 
 
+LED_TO_EXPERIMENTS = led_to_metrics(
+    sorted({*FITTED, *FIGURE_MODELS, *SIMILARITY_MODELS})
+)
+
+
 rule steck2020_experiments:
     input:
         metrics=collect(METRICS, dataset=DATASETS, model=LINEAR_ROWS),
@@ -307,7 +312,7 @@ rule steck2020_experiments:
         disk_mb=20,
     params:
         code=code("checks.py", EXPERIMENTS),
-        lineage=led_to_metrics(sorted({*FITTED, *FIGURE_MODELS, *SIMILARITY_MODELS})),
+        lineage=LED_TO_EXPERIMENTS,
         modules=[module_name(EXPERIMENTS)],
         settings={"columns": COLUMNS, "rank": config["rank"]},
     script:
@@ -315,3 +320,4 @@ rule steck2020_experiments:
 
 
 PAPER_RESULTS["steck2020"].append(CHECKS.format(paper="steck2020", job="experiments"))
+LED_TO_CHECKS["steck2020"].append((code("checks.py", EXPERIMENTS), LED_TO_EXPERIMENTS))
