@@ -97,7 +97,7 @@ def timed(solver: Solver, items: int) -> tuple[float, float, int]:
 
     originals = {name: getattr(module, name) for name in spent}
     blocks = np.random.default_rng(0).permutation(items // BLOCK)[: max(1, SAMPLE // BLOCK)]
-    found = Columns.empty(items, solver.k, solver.data.dtype)
+    found = Columns.empty(solver.most, solver.data.dtype)
     every = np.arange(items)
     near = solver.in_order(every)
     try:

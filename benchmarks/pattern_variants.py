@@ -11,15 +11,16 @@ cosine        neighbours with the largest G_ij / √(G_ii G_jj)
 correlation   neighbours with the largest |G_ij - s_i s_j / n| / √(G_ii G_jj)
 condition     neighbours with the largest G_ij / G_ii, the share of the users of i who have j
 dense B       neighbours with the largest |B_ij| of the dense EDLAE, up to 5,000 items
-k by users    the score; the number of neighbours of an item grows as the root of that of its users
+spread S      sparse_edlae with this `spread`: items with more users have more neighbours
 k by score    the score; its largest values among all pairs of items
 low rank R    hybrid_edlae: a low rank R beside the neighbours of the score
+low rank R, spread S  the same with this `spread`
 
 The validation users choose λ from `RIDGES` with p = 0.5, then p from `DROPOUTS`; Gowalla, which has
 none, has the options of sparse_models.py. `apart` is the difference in nDCG@100 from `score` over
-the test users, at most 5,000 of them, and `stderr` its paired standard error. Only `score` and `low
-rank` choose neighbours by samples of heavy users, as the library does. Replaces the rows of
-these models and the set in benchmarks/results/pattern_variants.csv.
+the test users, at most 5,000 of them, and `stderr` its paired standard error. Only `score`,
+`spread` and `low rank` choose neighbours by samples of heavy users, as the library does. Replaces
+the rows of these models and the set in benchmarks/results/pattern_variants.csv.
 """
 
 import sys
@@ -45,8 +46,9 @@ METRIC = "ndcg@100"
 WEIGHTS = 100  # per item
 MOST = 4 * WEIGHTS  # neighbours of an item that `k by score` looks at
 RIDGES, DROPOUTS = [10.0, 30.0, 100.0, 300.0], [0.35, 0.65, 0.8]
-WAYS = ["score", "cosine", "correlation", "condition", "k by users", "k by score"]
-WAYS += ["dense B", "low rank 10", "low rank 25", "low rank 50"]
+WAYS = ["score", "cosine", "correlation", "condition", "k by score", "dense B"]
+WAYS += ["spread 0.25", "spread 0.5", "spread 0.75"]
+WAYS += ["low rank 10", "low rank 25", "low rank 50", "low rank 25, spread 0.5"]
 COLUMNS = 512  # of G at once
 TESTED = 5_000
 DENSE = 5_000  # items up to which the dense B is computed
@@ -58,12 +60,13 @@ class OnPattern(Solver):
 
     def __init__(self, data: Training, given: list[Any], p: float, ridge: float) -> None:
         self.given = given
-        super().__init__(data, max(map(len, given)), p, ridge)
+        super().__init__(data, WEIGHTS, p, ridge)
+        self.most = np.array([len(own) for own in given])
 
-    def choose_neighbours(self, items: Any, rows: Any, found: Columns) -> None:
-        for row in rows:
-            own = self.given[items[row]]
-            found.neighbours[row, : len(own)], found.lengths[row] = own, len(own)
+    def choose_neighbours(self, items: Any, columns: Any, found: Columns) -> None:
+        for column in columns:
+            own, start = self.given[items[column]], found.starts[column]
+            found.neighbours[start : start + len(own)], found.lengths[column] = own, len(own)
 
 
 def score_of(data: Training, way: str, p: float, ridge: float) -> Score:
@@ -102,12 +105,8 @@ def chosen(score: Score, sizes: Any) -> list[tuple[Any, Any]]:
 
 def neighbours_of(data: Training, way: str, p: float, ridge: float) -> list[Any]:
     """Neighbours of every item: on average, as many as there are weights per item."""
-    m, root = data.items, np.sqrt(data.gram_diagonal + 1.0)
-    sizes = np.full(m, WEIGHTS)
-    if way == "k by users":
-        sizes = np.clip((root * WEIGHTS * m / root.sum()).astype(int), 1, m - 1)
-    if way == "k by score":
-        sizes = np.full(m, MOST)
+    m = data.items
+    sizes = np.full(m, MOST if way == "k by score" else WEIGHTS)
     found = chosen(score_of(data, way, p, ridge), sizes)
     if way != "k by score":
         return [own for own, _ in found]
@@ -118,12 +117,14 @@ def neighbours_of(data: Training, way: str, p: float, ridge: float) -> list[Any]
 
 def fitted(data: Training, way: str, p: float, ridge: float) -> Any:
     """One model."""
-    if way == "score":
-        return fit("sparse_edlae", data, neighbours=WEIGHTS, p=p, ridge=ridge).model
-    if way.startswith("low rank"):
-        rank = int(way.split()[-1])
+    kind, _, spread = way.partition("spread ")
+    options = {"p": p, "ridge": ridge, "spread": float(spread or 0)}
+    if kind in ("score", ""):
+        return fit("sparse_edlae", data, neighbours=WEIGHTS, **options).model
+    if kind.startswith("low rank"):
+        rank = int(kind.split()[2].strip(","))
         parts = {"factors": rank, "neighbours": WEIGHTS - rank}
-        return fit("hybrid_edlae", data, **parts, p=p, ridge=ridge).model
+        return fit("hybrid_edlae", data, **parts, **options).model
     solver = OnPattern(data, neighbours_of(data, way, p, ridge), p, ridge)
     return joined(solver.parts(range(data.items)))
 

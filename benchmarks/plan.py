@@ -141,7 +141,8 @@ def at_ml_20m() -> Iterator[tuple[str, int, float, float]]:
 def on_gowalla() -> Iterator[tuple[str, int, float, float]]:
     """Rates of the models on a pattern, from benchmarks/results/sparse_models.csv."""
     table = pd.read_csv(OUTPUT.with_name("sparse_models.csv"))
-    row = table.query("set == 'gowalla' and neighbours == 100 and model == 'sparse_edlae'").iloc[0]
+    even = table.query("set == 'gowalla' and model == 'sparse_edlae' and spread == 0")
+    row = even.set_index("neighbours").loc[100]
     size = planned_size(Size(29_858, 40_981, 810_128))
     amount = work.pattern(size, [size.items], {"neighbours": 100})
     for model in ("sparse_edlae", "sparse_ease"):

@@ -118,15 +118,15 @@ def section(found: pd.DataFrame) -> list[str]:
 
 def on_a_pattern(found: pd.DataFrame) -> list[str]:
     """Lines of the models with few weights, which nobody has published, from sparse_models.py."""
-    shown = ["neighbours", "user cap", "plain_recall@20", "ndcg@20", "processor seconds", "peak GB"]
+    shown = ["spread", "neighbours", "plain_recall@20", "ndcg@20", "processor seconds", "peak GB"]
     rows = found[(found["set"] == "gowalla") & (found["model"] == "sparse_edlae")][shown]
     return [
         "",
         "### `sparse_edlae`, λ = 60, p = 0.8",
         "",
         "Nobody has published it. With few weights an item ([scale.md](scale.md)), in seconds and",
-        "without X'X, to be read beside the Recall@20 and nDCG@20 above; times and memory of user",
-        "cap 1000 are those of older code:",
+        "without X'X, to be read beside the Recall@20 and nDCG@20 above. With a `spread`, items of",
+        "more users have more neighbours, and `neighbours` is the mean:",
         "",
         rows.to_markdown(index=False, disable_numparse=True),
     ]

@@ -21,6 +21,7 @@ import pandas as pd
 import pattern_growth
 from matplotlib.ticker import NullFormatter
 from pattern_growth import BASE, SERIES
+from pattern_variants import WAYS
 
 from lindrop.models.memory import (
     MARGIN,
@@ -151,7 +152,8 @@ def csv(name: str) -> pd.DataFrame:
 
 METRIC, RECALL = "ndcg@100", "plain_recall@20"  # Gowalla's published numbers are of the latter
 FAMILIES = {  # how titles begin, their name in the figure, and its marker
-    "sparse_edlae": ("EDLAE on a pattern", "o-"),
+    "sparse_edlae by users": ("pattern, k by users", "^-"),
+    "sparse_edlae,": ("EDLAE on a pattern", "o-"),
     "edlae, rank": ("low-rank EDLAE", "s-"),
     "hybrid_edlae": ("low rank + pattern", "P-"),
     "SANSA CHOLMOD": ("SANSA, CHOLMOD", "v"),
@@ -160,7 +162,6 @@ FAMILIES = {  # how titles begin, their name in the figure, and its marker
     "full_edlae": ("EDLAE, dense", "*"),
 }
 GOWALLA_ITEMS = 40_981
-USER_CAP = 100
 LARGEST = 100  # weights of an item that the published SLIM keeps
 
 
@@ -186,8 +187,10 @@ def published() -> pd.DataFrame:
 def patterns_on_gowalla() -> pd.DataFrame:
     """Models on a pattern on Gowalla, as sparse_models.py measured them."""
     rows = pd.read_csv(ROOT / "benchmarks" / "results" / "sparse_models.csv")
-    rows = rows[(rows["set"] == "gowalla") & (rows["user cap"] == USER_CAP)]
-    return rows.assign(bytes=8 * rows["neighbours"] * GOWALLA_ITEMS)
+    rows = rows[rows["set"] == "gowalla"]
+    titles = rows["model"] + np.where(rows["spread"] > 0, " by users, ", ", ")
+    titles += rows["neighbours"].astype(str)
+    return rows.assign(bytes=8 * rows["neighbours"] * GOWALLA_ITEMS, model=titles)
 
 
 def models() -> pd.DataFrame:
@@ -217,7 +220,9 @@ def side_by_side(name: str) -> pd.DataFrame:
 def variants() -> pd.DataFrame:
     """What pattern_variants.py tried, with the difference from the pattern of the score."""
     rows = pd.read_csv(ROOT / "benchmarks" / "results" / "pattern_variants.csv")
-    rows = rows.sort_values("set", ascending=False, kind="stable")
+    rows = rows.assign(way=rows["model"].map(WAYS.index)).sort_values(
+        ["set", "way"], ascending=[False, True]
+    )
     apart = [
         f"{row['apart']:+.4f} ± {row['stderr']:.4f}" if row["stderr"] > 0 else ""
         for _, row in rows.iterrows()
@@ -225,6 +230,7 @@ def variants() -> pd.DataFrame:
     options = [f"p {row['p']:g}, ridge {row['ridge']:g}" for _, row in rows.iterrows()]
     metric = rows[METRIC].map("{:.4f}".format)
     columns = {"set": rows["set"], "model": rows["model"], "options": options}
+    columns["processor seconds"] = rows["processor seconds"]
     return pd.DataFrame(columns | {"nDCG@100": metric, "apart from the score": apart})
 
 

@@ -1,6 +1,6 @@
 """Sparse EDLAE and sparse EASE: accuracy, time and memory by number of neighbours.
 
-    python benchmarks/sparse_models.py gowalla FOLDER [neighbours ...] [user_cap=100]
+    python benchmarks/sparse_models.py gowalla FOLDER [neighbours ...] [spread=0.5]
     python benchmarks/sparse_models.py generated
 
 FOLDER holds train.txt.gz and test.txt.gz of the split of LightGCN. `generated` draws a set of
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "sparse_models.csv"
 GOWALLA = {"p": 0.8, "ridge": 60.0}
 GENERATED = {"p": 0.35, "ridge": 100.0}
-KEYS = ["set", "model", "neighbours", "user cap"]
+KEYS = ["set", "model", "spread", "neighbours"]
 Parts = tuple[sp.csr_array, sp.csr_array, sp.csr_array]  # training, known and held-out items
 
 
@@ -83,8 +83,8 @@ def measured(name: str, place: str, model: str, options: dict[str, Any]) -> dict
     return {
         "set": name,
         "model": model,
+        "spread": options.get("spread", 0.0),
         "neighbours": options.get("neighbours", train.shape[1] - 1),
-        "user cap": options.get("user_cap", 100) if "neighbours" in options else 0,
         "seconds": round(seconds, 2),
         "processor seconds": round(cpu, 2),
         "peak GB": round(peak / 1e9, 2),
@@ -109,8 +109,8 @@ def main(name: str, place: str, asked: list[str]) -> None:
     """Measure the sparse models with these numbers of neighbours, and the dense one beside them."""
     given = GOWALLA if name == "gowalla" else GENERATED
     numbers = [int(k) for k in asked if k.isdigit()] or [50, 100, 200]
-    caps = [each.split("=", 1) for each in asked if "=" in each]
-    given = given | {option: int(cap) for option, cap in caps}
+    more = [each.split("=", 1) for each in asked if "=" in each]
+    given = given | {option: json.loads(value) for option, value in more}
     runs = [("sparse_edlae", {"neighbours": k, **given}) for k in numbers]
     if name == "generated":
         runs.append(("full_edlae", GENERATED))

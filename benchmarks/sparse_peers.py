@@ -1,7 +1,7 @@
 """Item-item models beside EDLAE on a pattern: accuracy, bytes, time and memory.
 
     python benchmarks/sparse_peers.py generated
-    python benchmarks/sparse_peers.py gowalla FOLDER
+    python benchmarks/sparse_peers.py gowalla FOLDER [MODEL ...]
     python benchmarks/sparse_peers.py ml-1m split.h5 [MODEL ...]
 
 `generated` and `gowalla` are the sets of sparse_models.py, whose λ and p are fixed; of a split, the
@@ -53,6 +53,7 @@ ENVIRONMENTS = ROOT / ".venv-peers"
 OTHERS = Path(__file__).parent / "peers" / "fit_sparse.py"
 METRIC = "ndcg@100"
 NEIGHBOURS = (50, 100, 200)
+SPREAD = 0.5  # of `sparse_edlae by users`, in which items with more users have more neighbours
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
 SECONDS = 300  # of processors, after which a fit is ended
 GRIDS: dict[str, dict[str, list[Any]]] = {
@@ -170,6 +171,10 @@ def runs(name: str, items: int) -> list[Run]:
     for k in numbers:
         options = {"neighbours": k, **given}
         found.append(Run(f"sparse_edlae, {k}", "lindrop", "sparse_edlae", options, "sparse_edlae"))
+    for k in numbers:
+        options = {"neighbours": k, "spread": SPREAD, **given}
+        title = f"sparse_edlae by users, {k}"
+        found.append(Run(title, "lindrop", "sparse_edlae", options, "sparse_edlae"))
     for k in NEIGHBOURS:
         if name != "generated":
             half = {"neighbours": k // 2, "factors": k // 2, **given}

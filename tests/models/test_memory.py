@@ -14,6 +14,7 @@ from lindrop.models import baseline, memory
 from lindrop.models.base import ScaledSymmetric, SparseItems
 from lindrop.models.catalogue import CATALOGUE
 from lindrop.models.memory import Size
+from lindrop.models.pattern import columns, hybrid, rows, solver
 from lindrop.models.sampled import fit_sampled
 from lindrop.ranking import evaluation, metrics
 from support.repository import REPOSITORY
@@ -65,6 +66,22 @@ def test_constants_are_those_of_the_code():
     assert memory.PANEL == triangle.PANEL
     assert ScaledSymmetric.blocks == memory.BLOCKS
     assert (memory.DENSE, memory.KRYLOV) == (spectrum.DENSE, spectrum.BLOCK)
+    assert (memory.PART, memory.BLOCK) == (solver.WEIGHTS, solver.COLUMNS)
+    assert memory.LONGEST == solver.LONGEST
+    assert memory.SHARED == columns.LARGEST
+    assert memory.DECODED == hybrid.ITEMS
+    assert memory.BANDS == rows.BANDS
+
+
+def test_a_spread_needs_memory_for_the_longest_columns():
+    """For systems of four times as many unknowns, and for a shard that has only long columns."""
+    size, given = Size(10**6, 10**6, 4 * 10**7), {"neighbours": 500}
+    for columns_of_job, ratio in ((10**6, (1.0, 1.1)), (10**5, (1.5, 4.0))):
+        even, uneven = (
+            memory.pattern_columns(size, columns_of_job, given | {"spread": spread})
+            for spread in (0.0, 0.5)
+        )
+        assert ratio[0] < uneven / even < ratio[1]
 
 
 @pytest.mark.parametrize("model", CATALOGUE)

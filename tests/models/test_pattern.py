@@ -4,6 +4,7 @@ import gzip
 import itertools
 import logging
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -74,9 +75,10 @@ def test_all_neighbours_give_the_dense_model(kind, k, name, full, options):
 
 
 @pytest.mark.parametrize("kind", X)
+@pytest.mark.parametrize("spread", [0.0, 0.5])
 @pytest.mark.parametrize("k", [1, 7, 8, 9, 40])
-def test_every_column_is_optimal_on_its_neighbours(kind, k):
-    require_optimal(X[kind], k)
+def test_every_column_is_optimal_on_its_neighbours(kind, k, spread):
+    require_optimal(X[kind], k, spread=spread)
 
 
 def test_columns_of_few_users_with_many_items_are_optimal():
@@ -84,10 +86,10 @@ def test_columns_of_few_users_with_many_items_are_optimal():
     require_optimal(sp.csr_array(np.random.default_rng(0).random((6, 400)) < 0.6, dtype="f"), 80)
 
 
-def require_optimal(interactions, k):
+def require_optimal(interactions, k, **options):
     """From X itself: the gradient of the objective is 0 in every weight of the pattern."""
     x = interactions.toarray().astype(np.float64)
-    solver, found = solved(interactions, k, dtype=np.float32)
+    solver, found = solved(interactions, k, dtype=np.float32, **options)
     model = in_rows(found, np.arange(x.shape[1]), x.shape[1])
     b, penalty = dense(model), solver.penalty[:, None]
     gradient = x.T @ (x @ b - x) + penalty * b
@@ -101,7 +103,7 @@ def require_optimal(interactions, k):
     assert abs((gradient / curvature)[pattern_of_b == 1]).max() < 1e-5
 
 
-def reference(x, k, penalty):
+def reference(x, numbers, penalty):
     """Neighbours of each item by sorting all scores, computed as stated in float32."""
     x = x.toarray()
     gram, n = (x.T @ x).astype(np.float32), np.count_nonzero(x.any(1))
@@ -113,7 +115,7 @@ def reference(x, k, penalty):
     for j in range(len(gram)):
         own = scores[:, j]
         others = np.flatnonzero((diagonal > 0) & (np.arange(len(gram)) != j))
-        best = others[np.argsort(-own[others], kind="stable")][:k]
+        best = others[np.argsort(-own[others], kind="stable")][: numbers[j]]
         yield sorted(best) if shared[j, others].any() else []
 
 
@@ -122,9 +124,31 @@ def reference(x, k, penalty):
 def test_neighbours_are_those_of_the_largest_scores(kind, k):
     """The lower of two equal scores is chosen; popular items that share no user with j count."""
     solver, found = solved(X[kind], k)
-    expected = list(reference(X[kind], k, solver.penalty))
-    for j, (row, length) in enumerate(zip(found.neighbours, found.lengths, strict=True)):
-        assert sorted(row[:length]) == expected[j]
+    expected = list(reference(X[kind], [k] * X[kind].shape[1], solver.penalty))
+    for j, own in enumerate(expected):
+        assert sorted(found.column(j)[0]) == own
+
+
+@pytest.mark.parametrize("spread", [0.25, 0.5, 0.9])
+def test_items_with_more_users_have_more_neighbours(spread):
+    """In proportion to (users + 1) ** spread, at most 4 k, and k per item on average or fewer."""
+    x, k = X["rare"], 10
+    solver, found = solved(x, k, spread=spread)
+    users = np.diff(x.tocsc().indptr)
+    shares = (users + 1.0) ** spread
+    exact = k * shares / shares.mean()
+    numbers = [max(1, min(4 * k, int(share))) for share in exact]
+    assert min(numbers) < k < max(numbers)
+    assert sum(numbers) <= k * len(users)
+    for j, own in enumerate(reference(x, numbers, solver.penalty)):
+        assert sorted(found.column(j)[0]) == own
+
+
+def test_no_item_has_more_than_four_times_the_neighbours():
+    """One item that all users have, beside 199 that one user has."""
+    x = sp.hstack([np.ones((400, 1)), sp.eye_array(400, 199)], format="csr", dtype=np.float32)
+    model = fit_sparse_edlae(Training.of(x), 20, 0.4, 5.0, spread=0.9).model
+    assert np.diff(model.matrix.tocsc().indptr).max() == 80
 
 
 def test_neighbours_of_weighted_interactions_have_the_largest_scores():
@@ -136,27 +160,29 @@ def test_neighbours_of_weighted_interactions_have_the_largest_scores():
     scores = abs(x.T @ x - np.outer(x.sum(0), x.sum(0)) / n) / np.sqrt(np.outer(h, h))
     np.fill_diagonal(scores, -1)
     scores[np.sum(x**2, 0) == 0] = -1
-    for j, row in enumerate(found.neighbours):
+    for j in range(len(h)):
         inside = np.zeros(len(h), bool)
-        inside[row[: found.lengths[j]]] = True
+        inside[found.column(j)[0]] = True
         if inside.any():
             assert scores[inside, j].min() >= scores[~inside, j].max() - 1e-6
 
 
 @pytest.mark.parametrize("kind", X)
-def test_threads_blocks_and_ranges_change_no_bit(kind, monkeypatch):
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_threads_blocks_and_ranges_change_no_bit(kind, spread, monkeypatch):
     """Columns of large blocks share rows of bits, those of small ones do not."""
     k, models = 20, []
+    options = {"neighbours": k, "p": 0.4, "ridge": 5.0, "spread": spread}
     for threads, block in (("1", 64), ("2", 64), ("2", 7), ("1", 1)):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         monkeypatch.setattr(fits, "COLUMNS", block)
-        models.append(fit_sparse_edlae(Training.of(X[kind]), k, 0.4, 5.0).model)
+        models.append(fit_sparse_edlae(Training.of(X[kind]), **options).model)
     for weights in (1, 100, 399):  # columns are solved 1, 5 and 19 at a time
         monkeypatch.setattr(fits, "WEIGHTS", weights)
-        models.append(fit_sparse_edlae(Training.of(X[kind]), k, 0.4, 5.0).model)
+        models.append(fit_sparse_edlae(Training.of(X[kind]), **options).model)
     data = Training.of(X[kind])
     ranges = [range(*ends) for ends in itertools.pairwise([0, 0, 1, 30, 31, data.items])]
-    blocks = [fit_columns(data, columns, k, 0.4, 5.0) for columns in ranges]
+    blocks = [fit_columns(data, columns, **options) for columns in ranges]
     models.append(joined([cut(block, cuts_of(blocks[2])) for block in blocks]))
     for model in models[1:]:
         assert_same(model, models[0])
@@ -344,6 +370,13 @@ def test_nothing_to_regularise_a_singular_system_is_refused(kind):
 def test_numbers_below_one_are_refused(options):
     with pytest.raises(UserError, match="at least 1"):
         fit("sparse_edlae", Training.of(X["dense"]), p=0.4, ridge=5.0, **options)
+
+
+@pytest.mark.parametrize("spread", [-0.1, 1.0, np.nan])
+def test_a_spread_that_is_no_power_below_one_is_refused(spread):
+    for fitted in (fit_sparse_edlae, partial(fit, "sparse_edlae")):
+        with pytest.raises(UserError, match="spread"):
+            fitted(data=Training.of(X["dense"]), neighbours=5, p=0.4, ridge=5.0, spread=spread)
 
 
 def test_a_fit_never_reads_the_gram_matrix():

@@ -81,6 +81,23 @@ def test_millions_of_items_take_what_the_pages_say():
     assert f"take {minutes} and {most}, {one}" in words_of("docs/scale.md")
 
 
+def test_half_the_neighbours_with_a_spread_are_better_in_less_time():
+    """As docs/scale.md says of all sets that it shows."""
+    found = pd.read_csv(RESULTS / "sparse_peers.csv").set_index(["set", "model"])
+    gowalla = pd.read_csv(RESULTS / "sparse_models.csv").set_index(["spread", "neighbours"])
+    metric, time = "ndcg@100", "processor seconds"
+    pairs = [
+        (found.loc[name, "sparse_edlae by users, 50"], found.loc[name, "sparse_edlae, 100"])
+        for name in ("ml-1m", "generated")
+    ]
+    for spread, even in [*pairs, (gowalla.loc[0.5, 50], gowalla.loc[0.0, 100])]:
+        assert spread[metric] > even[metric]
+        assert spread[time] < even[time]
+    generated = found.loc["generated"]
+    assert generated.loc["sparse_edlae, 50", metric] > generated.loc["full_edlae", metric]
+    assert 10 * generated.loc["sparse_edlae, 50", time] < generated.loc["full_edlae", time]
+
+
 def test_a_whole_run_takes_what_its_jobs_took():
     jobs = pd.read_csv(RESULTS / "ml-1m_jobs.csv")
     said = f"{jobs['processor'].sum():.0f} s of processor time in {len(jobs)} jobs"

@@ -31,6 +31,7 @@ PART = 1 << 26  # weights of the columns of B that are solved together (pattern.
 BLOCK = 64  # columns that a thread solves one after the other
 SHARED = 1 << 22  # most words of bits that columns share (lindrop.models.pattern.columns)
 DECODED = 1024  # items whose rows of V are computed at once (lindrop.models.pattern.hybrid)
+LONGEST = 4  # times the mean number of neighbours that an item may have (pattern.solver)
 BANDS = 4  # in which these are freed (lindrop.models.pattern.rows)
 FILLED = 0.02  # share of the entries of SLIM's matrix that are not zero
 
@@ -308,8 +309,8 @@ def pattern_columns(size: Size, columns: int, options: Options) -> float:
     Every thread has a number for each item and user, and a system of as many unknowns as an item
     has neighbours.
     """
-    k = _neighbours(size, options)
-    weights = 2.0 * FLOAT * k * columns
+    k = most_neighbours(size, options)
+    weights = 2.0 * FLOAT * min(k * columns, _neighbours(size, options) * size.items)
     part = min(weights, 2 * FLOAT * (PART + k)) or 1.0
     shared = min(SHARED, (BLOCK * (k + 1) + 1) * (size.users / 64 + 9))
     each = 16.0 * size.items + 8.0 * size.users + 24.0 * k * (k + 16) + 8.0 * shared
@@ -347,6 +348,12 @@ def _neighbours(size: Size, options: Options) -> float:
     given = options.get("neighbours", 1)
     most = max(given) if isinstance(given, Sequence) else given
     return float(min(most, max(size.items - 1, 1)))
+
+
+def most_neighbours(size: Size, options: Options) -> float:
+    """The largest number of neighbours of any item, which is above the mean with `spread`."""
+    k = _neighbours(size, options)
+    return min(LONGEST * k, max(size.items - 1.0, 1.0)) if options.get("spread", 0) else k
 
 
 def wmf(size: Size, ranks: Sequence[int], options: Options) -> float:

@@ -126,3 +126,10 @@ USER_CAP = partial(
     kind="integer",
     minimum=1,
 )
+SPREAD = partial(
+    Option,
+    "Above 0, the number of neighbours of an item grows as this power of its number of users, to "
+    "four times `neighbours` at most, which is the mean; 0.5 is a good choice.",
+    minimum=0,
+    below=1,
+)

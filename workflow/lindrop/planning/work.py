@@ -27,6 +27,7 @@ DUAL = "dual"  # name of the rate of full-rank models that are fitted so
 PASSES = 12  # products of a Krylov space with X'X until its eigenpairs have converged
 EPOCHS = 30  # of sampled dropout until it rests
 TURNS = 6  # of U, V and S until the hybrid rests
+CUBES = 6  # times `spread` by which it raises the sum of cubed numbers of neighbours, at most
 PRODUCTS = 14  # of X'X and a matrix of its factors in a turn
 BATCHES = 29  # of an epoch of Table 1's rows 1 and 4 as published
 TRIED = 6, 14  # points at which a row of Table 1 is fitted, by a search of λ, and of p and λ
@@ -119,7 +120,8 @@ def wmf(size: DataSize, ranks: Sequence[int], options: Options) -> float:
 def pattern(size: DataSize, ranks: Sequence[int], options: Options) -> float:
     """Choosing neighbours from pairs of items, and one small system per item."""
     k = min(_largest(options, "neighbours", 100), max(size.items - 1, 1))
-    return 2 * size.pairs + size.items * (k**3 / 3 + 40 * k**2)
+    cubes = 1 + CUBES * float(options.get("spread", 0))
+    return 2 * size.pairs + size.items * (cubes * k**3 / 3 + 40 * k**2)
 
 
 def hybrid(size: DataSize, ranks: Sequence[int], options: Options) -> float:

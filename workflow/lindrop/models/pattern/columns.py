@@ -86,35 +86,39 @@ def solve_columns(
     place_of: Array,
     memory: Slots,
     places: Array,
-    rows: Array,
+    columns: Array,
     neighbours: Array,
-    lengths: Array,
     weights: Array,
+    starts: Array,
+    lengths: Array,
     beside: Beside,
 ) -> np.int64:
-    """Write the weights of the columns of the items at `places` to these rows of `weights`.
+    """Write the weights of the items at `places` to these columns of `rows.Columns`.
 
-    A column has the first `lengths` of its row of `neighbours`. `xt` holds X', with empty data if
-    all entries of X are 1. There and in the two vectors, items have their places, which `place_of`
-    gives. Returns the first row whose system is singular, or -1.
+    `xt` holds X', with empty data if all entries of X are 1. There and in the two vectors, items
+    have their places, which `place_of` gives. Returns the first column whose system is singular,
+    or -1.
     """
     first, users, entries = xt
-    k = neighbours.shape[1]
+    k = 0
+    for own in columns:
+        k = max(k, lengths[own])
     local = np.empty(k + 1, np.uint32)
-    a = workspace(k)
-    bits = np.zeros((0, a.shape[1]), np.uint64)
-    part = np.zeros((CHUNK + 1, a.shape[1]), np.uint64)
+    space = workspace(k)
+    bits = np.zeros((0, width(k)), np.uint64)
+    part = np.zeros((CHUNK + 1, width(k)), np.uint64)
     solution, counted, right = np.empty(k), np.empty(k), np.empty(k)
     singular = np.int64(-1)
-    common = _common_rows(xt, place_of, memory, places, rows, neighbours, lengths)
-    for column in range(len(rows)):
-        j, own = places[column], rows[column]
-        size = lengths[own]
+    common = _common_rows(xt, place_of, memory, places, columns, neighbours, starts, lengths)
+    for column in range(len(columns)):
+        j, own = places[column], columns[column]
+        start, size = starts[own], lengths[own]
         if size == 0:
             continue
         for place in range(size):
-            local[place] = place_of[neighbours[own, place]]
+            local[place] = place_of[neighbours[start + place]]
         local[size] = j
+        a = space[: (size + 1) * width(size)].reshape(size + 1, width(size))
         for row in range(size):
             a[row] = 0.0
         if len(common):
@@ -126,7 +130,7 @@ def solve_columns(
             else:
                 words = _words(n_shared)
                 if words + 1 > len(bits):
-                    bits = np.zeros((2 * words + 1, a.shape[1]), np.uint64)
+                    bits = np.zeros((2 * words + 1, width(k)), np.uint64)
                 bits[: words + 1] = 0
                 _set_bits(first, users, local[: size + 1], memory, n_shared, bits)
                 _add_common(bits, words, size, a)
@@ -142,13 +146,13 @@ def solve_columns(
             beside.products[j] = _dot(counted[:size], solution[:size])
             beside.gains[j] = _dot(right[:size], solution[:size])
         for row in range(size):
-            weights[own, row] = solution[row]
+            weights[start + row] = solution[row]
     if len(common):
-        for column in range(len(rows)):
-            j, own = places[column], rows[column]
+        for column in range(len(columns)):
+            j, own = places[column], columns[column]
             memory.row_of[j] = 0
-            for place in range(lengths[own]):
-                memory.row_of[place_of[neighbours[own, place]]] = 0
+            for place in range(starts[own], starts[own] + lengths[own]):
+                memory.row_of[place_of[neighbours[place]]] = 0
     return singular
 
 
@@ -177,8 +181,9 @@ def _common_rows(
     place_of: Array,
     memory: Slots,
     places: Array,
-    rows: Array,
+    columns: Array,
     neighbours: Array,
+    starts: Array,
     lengths: Array,
 ) -> Array:
     """Rows of bits that all these columns share, or none where they would not pay.
@@ -189,14 +194,20 @@ def _common_rows(
     """
     first, users, entries = xt
     row_of = memory.row_of
-    items = np.empty(neighbours.shape[1] * len(rows) + len(rows), np.uint32)
+    total = len(columns)
+    pairs = np.int64(0)  # of neighbours of the columns
+    for own in columns:
+        total += lengths[own]
+        pairs += np.int64(lengths[own]) ** 2
+    items = np.empty(total, np.uint32)
     n = 0
     alone = together = np.int64(0)
     if len(entries) == 0:
-        for column in range(len(rows)):
-            own = rows[column]
-            for place in range(lengths[own] + 1):
-                i = places[column] if place == lengths[own] else place_of[neighbours[own, place]]
+        for column in range(len(columns)):
+            own = columns[column]
+            for one in range(lengths[own] + 1):
+                place = starts[own] + one
+                i = places[column] if one == lengths[own] else place_of[neighbours[place]]
                 had = np.int64(first[i + 1]) - np.int64(first[i])
                 alone += had
                 if row_of[i] == 0:
@@ -207,7 +218,7 @@ def _common_rows(
     if alone >= PAYS * together and n:
         n_shared = _shared_users(first, users, items[:n], memory)
         words = _words(n_shared)
-        counting = len(rows) * words * neighbours.shape[1] ** 2 // COUNTED
+        counting = words * pairs // COUNTED
         if alone > together + counting and (n + 1) * (words + 1) <= LARGEST:
             common = np.zeros((n + 1, words + 1), np.uint64)
             _set_bits(first, users, items[:n], memory, n_shared, common[1:].T)
@@ -346,15 +357,21 @@ def _add_products(xt: Csr, local: Array, memory: Slots, n_shared: int, a: Array)
 
 
 @fused
+def width(size: int) -> int:
+    """Length of the rows of a system of `size` unknowns and its right side: whole cache lines."""
+    return (size + LANES) // LANES * LANES
+
+
+@fused
 def workspace(size: int) -> Array:
-    """Zeros for a system of `size` unknowns and its right side, in rows aligned to cache lines.
+    """Zeros for a system of at most `size` unknowns, beginning at a cache line.
 
     There is a row to spare, which `_subtract_panel` may overwrite.
     """
-    width = (size + LANES) // LANES * LANES
-    raw = np.zeros((size + 1) * width + LANES)
+    length = (size + 1) * width(size)
+    raw = np.zeros(length + LANES)
     skipped = (LANES - raw.ctypes.data // 8 % LANES) % LANES
-    return raw[skipped : skipped + (size + 1) * width].reshape(size + 1, width)
+    return raw[skipped : skipped + length]
 
 
 @fused

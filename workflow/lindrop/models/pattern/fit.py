@@ -9,14 +9,20 @@ from lindrop.models.pattern.solver import USER_CAP, Solver
 
 
 def fit_sparse_edlae(
-    data: Training, neighbours: float, p: float, ridge: float, user_cap: float = USER_CAP
+    data: Training,
+    neighbours: float,
+    p: float,
+    ridge: float,
+    user_cap: float = USER_CAP,
+    spread: float = 0.0,
 ) -> Fit:
     """Fit B with `neighbours` weights per column: ‖X - XB‖² + ‖Λ̃^½ B‖² is least on this pattern.
 
     An item whose users have no other item gets an empty column. In the choice of neighbours, users
-    with more than `user_cap` items count by a sample of them.
+    with more than `user_cap` items count by a sample of them. With `spread` above 0, items with
+    more users get more neighbours, in proportion to this power, and the others fewer.
     """
-    parts = Solver(data, neighbours, p, ridge, user_cap).parts(range(data.items))
+    parts = Solver(data, neighbours, p, ridge, user_cap, spread).parts(range(data.items))
     return Fit(joined(parts))  # X' is freed before
 
 
@@ -27,6 +33,7 @@ def fit_columns(
     p: float,
     ridge: float,
     user_cap: float = USER_CAP,
+    spread: float = 0.0,
 ) -> SparseItems:
     """Columns of the B of `fit_sparse_edlae` for a range of items; all others are empty."""
-    return joined(Solver(data, neighbours, p, ridge, user_cap).parts(items))
+    return joined(Solver(data, neighbours, p, ridge, user_cap, spread).parts(items))

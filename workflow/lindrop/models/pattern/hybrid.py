@@ -70,13 +70,15 @@ def fit_hybrid_edlae(
     p: float,
     ridge: float,
     user_cap: float = USER_CAP,
+    spread: float = 0.0,
     iterations: float = 20,
     tolerance: float = 1e-3,
 ) -> Fit:
     """Fit B = off(UV') + S with this number of columns of U and V, and weights per column of S.
 
-    It stops when two turns in a row lower the objective by less than the share `tolerance`. The
-    model is zero where B gains nothing but rounding, as items that nobody has together do.
+    `user_cap` and `spread` are those of `fit_sparse_edlae`. It stops when two turns in a row lower
+    the objective by less than the share `tolerance`. The model is zero where B gains nothing but
+    rounding, as items that nobody has together do.
     """
     rank = int(factors)
     if not 0 < rank < data.largest_rank:
@@ -84,7 +86,7 @@ def fit_hybrid_edlae(
             f"hybrid EDLAE: factors is {rank}, but must be below {data.largest_rank}, the smaller "
             "of the numbers of users and items"
         )
-    solver = Solver(data, neighbours, p, ridge, user_cap)
+    solver = Solver(data, neighbours, p, ridge, user_cap, spread)
     turns = _Turns(data, solver)
     u, history, calm = turns.start(rank), list[Mapping[str, float]](), 0
     v, s = u, _no_weights(data.items)

@@ -108,23 +108,25 @@ def choose(
     sums: Vector,
     memory: Counters,
     places: Array,
-    rows: Array,
+    columns: Array,
     neighbours: Array,
+    starts: Array,
     lengths: Array,
 ) -> None:
-    """Write the neighbours of the items at `places` to these rows of `neighbours`.
+    """Write the neighbours of the items at `places` to these columns of `rows.Columns`.
 
-    `lengths` receives their numbers: 0 for an item that shares no user with another one. `xt` holds
-    X', with empty data if all entries of X are 1, and `sums` the sums of the columns of X. In both,
-    users and items have their places.
+    A column has as many as it has places, or fewer if too few other items have users, and none if
+    its item shares no user with another one. `xt` holds X', with empty data if all entries of X are
+    1, and `sums` the sums of the columns of X. In both, users and items have their places.
     """
     first, users, entries = xt
-    for number in range(len(rows)):
-        j, row = places[number], rows[number]
+    for number in range(len(columns)):
+        j, column = places[number], columns[number]
         own, values = users[first[j] : first[j + 1]], entries
         if len(entries):
             values = entries[first[j] : first[j + 1]]
-        lengths[row] = nearest(j, own, values, sums[j], of, memory, neighbours[row])
+        chosen = neighbours[starts[column] : starts[column + 1]]
+        lengths[column] = nearest(j, own, values, sums[j], of, memory, chosen)
 
 
 @compiled

@@ -19,20 +19,28 @@ ROWS = 4096  # rows that a thread sorts at once
 
 
 class Columns(NamedTuple):
-    """Columns of B for a range of items: of each its neighbours, their weights, and their number.
+    """Some columns of B: the neighbours of each, one column after the other, and their weights.
 
-    Both arrays have a row per item, of which the first `lengths` places count.
+    Column c has the places from starts[c] on, before starts[c + 1]; the first lengths[c] count.
     """
 
     neighbours: Array
     weights: Array
+    starts: Array
     lengths: Array
 
     @classmethod
-    def empty(cls, items: int, k: int, dtype: np.dtype[Any]) -> "Columns":
-        """Room for this number of items with at most k neighbours each."""
-        shape = items, k
-        return cls(np.empty(shape, np.int32), np.empty(shape, dtype), np.empty(items, np.int32))
+    def empty(cls, most: Array, dtype: np.dtype[Any]) -> "Columns":
+        """Room for columns with at most these numbers of neighbours."""
+        starts = np.zeros(len(most) + 1, np.int64)
+        np.cumsum(most, out=starts[1:])
+        neighbours, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], dtype)
+        return cls(neighbours, weights, starts, np.zeros(len(most), np.int32))
+
+    def column(self, number: int) -> tuple[Array, Array]:
+        """Neighbours and weights of one column."""
+        own = slice(self.starts[number], self.starts[number] + self.lengths[number])
+        return self.neighbours[own], self.weights[own]
 
 
 class Part(NamedTuple):
@@ -49,7 +57,7 @@ class Part(NamedTuple):
 def in_rows(columns: Columns, numbers: Array, items: int) -> SparseItems:
     """Columns of B, with these rising numbers, as its rows, of which there are `items`."""
     ends = np.zeros(items + 1, np.int64)
-    count_rows(columns.neighbours, columns.lengths, ends)
+    count_rows(columns.neighbours, columns.starts, columns.lengths, ends)
     ends = np.cumsum(ends)
     indices = np.empty(ends[-1], np.int32)
     data = np.empty(ends[-1], columns.weights.dtype)
@@ -123,17 +131,18 @@ def _append(
 
 
 @compiled
-def count_rows(neighbours: Array, lengths: Array, counts: Array) -> None:
+def count_rows(neighbours: Array, starts: Array, lengths: Array, counts: Array) -> None:
     """Add to counts[i + 1] the number of columns that have a weight of item i."""
     for j in range(len(lengths)):
-        for place in range(lengths[j]):
-            counts[neighbours[j, place] + 1] += 1
+        for place in range(starts[j], starts[j] + lengths[j]):
+            counts[neighbours[place] + 1] += 1
 
 
 @compiled
 def scatter_columns(
     neighbours: Array,
     weights: Array,
+    starts: Array,
     lengths: Array,
     numbers: Array,
     start: int,
@@ -144,10 +153,10 @@ def scatter_columns(
 ) -> None:
     """Append columns with these numbers to rows start to stop - 1, which end at `ends`."""
     for j in range(len(lengths)):
-        for place in range(lengths[j]):
-            i = neighbours[j, place]
+        for place in range(starts[j], starts[j] + lengths[j]):
+            i = neighbours[place]
             if start <= i < stop:
-                indices[ends[i]], data[ends[i]] = numbers[j], weights[j, place]
+                indices[ends[i]], data[ends[i]] = numbers[j], weights[place]
                 ends[i] += 1
 
 

@@ -22,6 +22,7 @@ from lindrop.models.pattern.rows import Columns, Part, cut, cuts_of, in_rows
 COLUMNS = 64  # columns per task of a thread
 TASKS = 64  # of consecutive columns, after which others follow that may be far away
 WEIGHTS = 1 << 26  # of the columns that are solved before they are put in rows
+LONGEST = 4  # times the mean number of neighbours that an item may have with `spread`
 USER_CAP = 100  # items of a user that count in the choice of neighbours
 
 
@@ -29,15 +30,23 @@ class Solver:
     """Solves columns of B for any range of items; what the ranges share is computed once."""
 
     def __init__(
-        self, data: Training, neighbours: float, p: float, ridge: float, user_cap: float = USER_CAP
-    ):
+        self,
+        data: Training,
+        neighbours: float,
+        p: float,
+        ridge: float,
+        user_cap: float = USER_CAP,
+        spread: float = 0.0,
+    ) -> None:
         self.penalty = dropout_penalty(data.gram_diagonal, p, ridge)
-        self.k = int(neighbours)
-        if not (self.k >= 1 and user_cap >= 1):
+        k = int(neighbours)
+        if not (k >= 1 and user_cap >= 1):
             raise UserError(f"neighbours = {neighbours}, user_cap = {user_cap}: must be at least 1")
-        if self.k > data.items - 1:
-            logger.info("%d neighbours of %d items: takes all others", self.k, data.items)
-            self.k = max(data.items - 1, 1)
+        if not 0 <= spread < 1:
+            raise UserError(f"spread = {spread}: must be at least 0, below 1")
+        if k > data.items - 1:
+            logger.info("%d neighbours of %d items: takes all others", k, data.items)
+            k = max(data.items - 1, 1)
         self.data = data
         x = canonical(data.x)
         values = np.empty(0, np.float32) if all_ones(x.data) else x.data
@@ -45,6 +54,7 @@ class Solver:
         self.place_of = near.place_of
         self.xt = transposed(near.first, near.items, near.values, data.items)
         diagonals = data.gram_diagonal[near.item_of], self.penalty[near.item_of]
+        self.most = numbers_by_users(np.diff(self.xt[0]), k, spread)[self.place_of]
         self.sums = column_sums(near.items, near.values, data.items)
         self.of = candidates(near, *diagonals, int(user_cap), data.seed)
         self.diagonals = diagonals
@@ -59,9 +69,9 @@ class Solver:
         time is left. The order changes no result.
         """
         progress, empty = Progress("columns", len(items), unit="columns"), 0
-        step = max(1, WEIGHTS // self.k)
         near = self.in_order(np.arange(items.start, items.stop, dtype=np.int32))
-        spans = [np.sort(near[a : a + step]) for a in range(0, max(len(near), 1), step)]
+        span_of = (np.cumsum(self.most[near]) - 1) // WEIGHTS
+        spans = [np.sort(own) for own in np.split(near, np.flatnonzero(np.diff(span_of)) + 1)]
         parts: list[Part] = []
         for number in map(int, np.random.default_rng(0).permutation(len(spans))):
             columns = self.columns(spans[number], progress, beside)
@@ -85,8 +95,8 @@ class Solver:
         self, items: Array, progress: Progress | None = None, beside: Beside = ALONE
     ) -> Columns:
         """Columns of B of rising items, solved in threads, those of similar items together."""
-        found = Columns.empty(len(items), self.k, self.data.dtype)
-        near = np.argsort(self.place_of[items])  # rows of `found`
+        found = Columns.empty(self.most[items], self.data.dtype)
+        near = np.argsort(self.place_of[items])  # columns of `found`
         blocks = -(-len(items) // COLUMNS)
         run = max(1, min(TASKS, blocks // TASKS))
         runs = np.random.default_rng(0).permutation(-(-blocks // run))
@@ -103,29 +113,41 @@ class Solver:
         return found
 
     def write_columns(
-        self, items: Array, rows: Array, found: Columns, beside: Beside = ALONE
+        self, items: Array, columns: Array, found: Columns, beside: Beside = ALONE
     ) -> int:
-        """Write to these rows of `found` the columns of the items at the same places of `items`."""
+        """Write these columns of `found`, those of the items at the same places of `items`."""
         if not hasattr(self.memory, "counters"):
             users, n_items = self.data.x.shape
             self.memory.counters = Counters.of(n_items)
             self.memory.slots = Slots.of(users, n_items)
-        self.choose_neighbours(items, rows, found)
-        own, (neighbours, weights, lengths) = self.place_of[items[rows]], found
-        place_of, slots = self.place_of, self.memory.slots
-        system = self.xt, *self.diagonals, place_of, slots, own, rows, neighbours, lengths, weights
-        singular = solve_columns(*system, beside)
+        self.choose_neighbours(items, columns, found)
+        places, memory = self.place_of[items[columns]], self.memory.slots
+        system = self.xt, *self.diagonals, self.place_of, memory, places, columns
+        singular = solve_columns(*system, *found, beside)
         if singular >= 0:
             raise Unsolvable(
                 f"G + Λ̃ is not positive definite among the neighbours of item {items[singular]}: "
                 "use a larger λ or dropout p"
             )
-        return len(rows)
+        return len(columns)
 
-    def choose_neighbours(self, items: Array, rows: Array, found: Columns) -> None:
-        """Write to these rows of `found` the neighbours of the items at the same places."""
-        own, counters = self.place_of[items[rows]], self.memory.counters
-        choose(self.xt, self.of, self.sums, counters, own, rows, found.neighbours, found.lengths)
+    def choose_neighbours(self, items: Array, columns: Array, found: Columns) -> None:
+        """Write the neighbours of these columns of `found`, those of `items` at the same places."""
+        places, counters = self.place_of[items[columns]], self.memory.counters
+        arrays = found.neighbours, found.starts, found.lengths
+        choose(self.xt, self.of, self.sums, counters, places, columns, *arrays)
+
+
+def numbers_by_users(users: Array, k: int, spread: float) -> Array:
+    """Numbers of neighbours in proportion to (users + 1) ** spread, for items with so many users.
+
+    Every item has 1 at least and `LONGEST` times k at most, and all together have no more than k
+    per item, but for those that are raised to 1.
+    """
+    share = (users + 1.0) ** spread
+    numbers = np.floor(k * (len(users) * share / share.sum()))
+    most: Array = np.clip(numbers, 1, min(LONGEST * k, max(len(users) - 1, 1))).astype(np.int32)
+    return most
 
 
 def all_ones(entries: Array) -> bool:
