@@ -10,7 +10,7 @@ import yaml
 
 from lindrop.claims.checks import Check, at_most, equal
 from lindrop.claims.evidence import asked, shown
-from lindrop.claims.media import caption_of, paper_of, pieces
+from lindrop.claims.media import Table, caption_of, paper_of, pieces
 from lindrop.claims.page import duration
 from lindrop.claims.provenance import costs, provenance
 from lindrop.papers.steck2020.table1_comparison import beside
@@ -53,6 +53,14 @@ def test_a_figure_is_embedded_once(path, html):
     for figure in (path.parents[1] / "figures").glob("*.png"):
         assert html.count(base64.b64encode(figure.read_bytes()).decode()) == 1
     assert 'width="1350" height="600"' in html
+
+
+@pytest.mark.parametrize("name", ["2019", "007", "1_000"])
+def test_a_dataset_keeps_its_name_in_a_table(tmp_path, name):
+    file = tmp_path / "table.html"
+    file.with_suffix(".csv").write_text(f"dataset,n_users,density\n{name},1234,0.123456\n")
+    shown = [name, "1,234", "0.1235"]
+    assert Table("table", "", "", file).rows == [["dataset", "n users", "density"], shown]
 
 
 def test_numbers_of_generated_data_are_not_the_papers(path):

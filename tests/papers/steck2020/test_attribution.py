@@ -24,7 +24,7 @@ from lindrop.papers.steck2020.figures import attribution as figure
 from lindrop.papers.steck2020.procedures import ROWS, Data, Point
 from lindrop.papers.steck2020.section_6 import ROWS as MODELS
 from lindrop.ranking.metrics import CRITERION
-from lindrop.store.csv_files import write_csv
+from lindrop.store.csv_files import read_csv, write_csv
 from support.models import tasteful
 from support.repository import REPOSITORY
 
@@ -118,6 +118,30 @@ def test_errors_are_those_of_users_however_often_they_are_tested():
     )
     assert twice["stderr"] == pytest.approx(single["stderr"]), "nothing new was learnt"
     assert (twice["splits"], twice["users"], twice["between"]) == (2, 400, 0.0)
+
+
+@pytest.mark.parametrize("ids", [("7", "07", "8"), ("1e5", "100000", "inf"), ("1", "2", "u3")])
+def test_users_are_told_apart_by_their_ids_as_texts(tmp_path, ids):
+    """The ids of one split may all look like numbers, while those of another do not."""
+    tables = []
+    for split, known in enumerate((ids[:2], ids)):
+        values = {"user": known, "value": [0.1, 0.3, 0.4][: len(known)]}
+        write_csv(tmp_path / "users.csv", pd.DataFrame({"dataset": "x", "split": split, **values}))
+        tables.append(read_csv(tmp_path / "users.csv", "a rule"))
+    users = pd.concat(tables, ignore_index=True)
+    found = figure.pooled(users, users["value"])
+    assert (found["users"], found["splits"]) == (3, 2)
+    sums, counts = np.array([0.2, 0.6, 0.4]), np.array([2, 2, 1])
+    off = sums - sums.sum() / 5 * counts
+    assert found["stderr"] == pytest.approx(np.sqrt((off**2).sum()) / 5)
+
+
+def test_a_mean_with_a_training_that_diverged_is_unknown():
+    """Not the mean with zeros in the place of this training."""
+    users = pd.DataFrame({"user": ["a", "b", "a", "c"], "split": [0, 0, 1, 1]})
+    found = figure.pooled(users, pd.Series([0.4, 0.5, np.nan, np.nan]))
+    assert np.isnan([found[key] for key in ("value", "stderr", "low", "high", "between")]).all()
+    assert np.isnan(found["p_value"])
 
 
 def _normal(z):

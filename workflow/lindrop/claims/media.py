@@ -61,7 +61,7 @@ class Table:
         with self.csv.open(encoding="utf-8", newline="") as file:
             heading, *lines = csv.reader(file)
         names = [name.replace("_", " ") for name in heading]
-        return [names, *([_cell(text) for text in line] for line in lines)]
+        return [names, *([*map(_cell, heading, line)] for line in lines)]
 
 
 Medium = TypeVar("Medium", Figure, Table)
@@ -100,8 +100,13 @@ def pieces(caption: str) -> list[tuple[str, bool]]:
     return [part for part in parts if part[0]]
 
 
-def _cell(text: str) -> str:
-    """Text of a cell: whole numbers with commas, others with four digits after the point."""
+def _cell(column: str, text: str) -> str:
+    """Text of a cell: whole numbers with commas, others with four digits after the point.
+
+    A dataset may be called 2019.
+    """
+    if column == "dataset":
+        return text
     try:
         return f"{int(text):,}"
     except ValueError:

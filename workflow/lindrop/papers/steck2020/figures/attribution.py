@@ -133,13 +133,14 @@ def pooled(users: pd.DataFrame, values: pd.Series) -> dict[str, Any]:
 
     A user may be tested on several splits. Errors are those of sums by user, and the bootstrap
     draws users, with all their values. `between` is the standard deviation of the splits' means.
+    All are NaN if a value is, as of a training that diverged on one of the splits.
     """
-    sums = values.groupby(users["user"]).agg(["sum", "size"]).to_numpy(float)
-    (found,) = means(sums[:, :1], sums[:, 1])
-    by_split = values.groupby(users["split"]).mean()
+    of_user = values.groupby(users["user"])
+    (found,) = means(of_user.sum(skipna=False).to_numpy()[:, None], of_user.size())
+    by_split = values.groupby(users["split"]).mean(skipna=False)
     facts = asdict(found)
     of_users = facts.pop("users")
-    return {**facts, "splits": len(by_split), "between": float(by_split.std()), "users": of_users}
+    return {**facts, "splits": len(by_split), "between": float(by_split.std(skipna=False)), "users": of_users}
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
