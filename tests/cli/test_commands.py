@@ -111,6 +111,22 @@ def test_similar_items_and_reasons_are_exact(folder, said):
     np.testing.assert_allclose(found["score"][0], best["score"][0], rtol=1e-5)
 
 
+def test_ids_may_look_like_options(folder, said):
+    table = pd.DataFrame(
+        {"user": np.repeat(np.arange(30), 4), "item": ["--a_b", "--a-b", *"xyzw"] * 20}
+    )
+    table.to_csv("odd.csv", index=False)
+    said("fit", "odd.csv", "ease", "lambda=1", "-o", "odd.h5")
+    for item in ("--a_b", "--a-b"):
+        output, _ = said("similar", "odd.h5", "--as", "csv", "--k", 1, "--", item)
+        assert set(rows(output)["of"]) == {item}
+
+
+def test_help_names_pages_as_they_are_called(said):
+    output, _ = said("tune", "--help")
+    assert "(docs/protocol.md)" in " ".join(output.split())
+
+
 def test_a_split_keeps_the_test_users_out_of_the_model(folder, said, refused):
     said("split", "my.csv", "--heldout-users", 80)
     parts = read_split("my.split.h5")

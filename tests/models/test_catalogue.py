@@ -1,6 +1,8 @@
 """Every model by name: it fits, is kept in a file, recommends, and refuses what it cannot do."""
 
 import tracemalloc
+from dataclasses import replace
+from itertools import combinations
 
 import h5py
 import numpy as np
@@ -8,11 +10,11 @@ import pytest
 import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
-from lindrop.models.base import Training
+from lindrop.models.base import FullRank, Training, is_zero
 from lindrop.models.catalogue import CATALOGUE, fit
 from lindrop.ranking.evaluation import evaluate, summary
 from lindrop.store.hdf5 import seal_file
-from lindrop.store.model import SavedModel, read_model, write_model
+from lindrop.store.model import PARTS, SavedModel, read_model, write_model
 from support.models import (
     ITEMS,
     SINGULAR,
@@ -21,6 +23,8 @@ from support.models import (
     arguments,
     tasteful,
 )
+
+SPARSE = ("indptr", "indices")  # where the entries of a sparse matrix are
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +221,38 @@ def test_parameters_that_would_give_another_model_or_none(name, rank, parameters
     x = sp.csr_array((np.random.default_rng(0).random((60, 20)) < 0.3).astype(np.float32))
     with pytest.raises(UserError, match=expected):
         fit(name, Training.of(x), rank=rank, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "rank", "whole"),
+    [
+        ("sampled_dropout", 4, {"p": 0.5, "ridge": 10, "epochs": 9}),
+        ("edlae", 4, {"p": 0.5, "ridge": 10, "iterations": 9}),
+        ("wmf", None, {"factors": 4, "ridge": 10, "alpha": 1, "sweeps": 2}),
+        ("sparse_edlae", None, {"neighbours": 5, "p": 0.5, "ridge": 10, "user_cap": 7}),
+        ("hybrid_edlae", None, {"factors": 4, "neighbours": 5, "p": 0.5, "ridge": 10}),
+    ],
+)
+def test_a_whole_number_may_be_written_with_a_point(name, rank, whole):
+    """As in a table of trials."""
+    pointed = {key: float(value) for key, value in whole.items()}
+    found = [fit(name, Training.of(X), rank=rank, **given).model for given in (whole, pointed)]
+    np.testing.assert_array_equal(*(model.scores(X) for model in found))
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_a_model_is_zero_if_its_scores_of_new_items_are(kind, fits):
+    """Of every class that is kept in files: `FACTORS` knows classes by their names."""
+    models = [one.model for one in fits.values()]
+    models.append(FullRank(fits["ease"].model.matrix))
+    model = next(model for model in models if type(model).__name__ == kind)
+    new = X.toarray() == 0
+    arrays = [part for part in PARTS[kind] if np.ndim(getattr(model, part)) and part not in SPARSE]
+    for count in range(len(arrays) + 1):
+        for parts in combinations(arrays, count):
+            nothing = {part: np.zeros_like(getattr(model, part)) for part in parts}
+            changed = replace(model, **nothing)
+            assert is_zero(changed, len(ITEMS)) == (not changed.scores(X)[new].any()), parts
 
 
 @pytest.mark.parametrize("name", WITHOUT_TORCH)

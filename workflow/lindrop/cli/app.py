@@ -87,9 +87,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.reconfigure(encoding="utf-8")
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        found: Any = lindrop.main(
-            [*map(_hyphens, given)], prog_name="lindrop", standalone_mode=False
-        )
+        found: Any = lindrop.main(_hyphens(given), prog_name="lindrop", standalone_mode=False)
         sys.stdout.flush()
         return found if isinstance(found, int) else 0
     except click.ClickException as error:
@@ -104,12 +102,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _failed(error)
 
 
-def _hyphens(argument: str) -> str:
-    """An option as it is spelt: --min_rating, as in a configuration, is --min-rating."""
-    if not argument.startswith("--"):
-        return argument
-    name, equals, value = argument.partition("=")
-    return name.replace("_", "-") + equals + value
+def _hyphens(arguments: Sequence[str]) -> list[str]:
+    """Options as they are spelt: --min_rating, as in a configuration, is --min-rating.
+
+    What comes after `--` are no options: an id may be --a_b.
+    """
+    given = list(arguments)
+    end = given.index("--") if "--" in given else len(given)
+    for place, argument in enumerate(given[:end]):
+        if argument.startswith("--"):
+            name, equals, value = argument.partition("=")
+            given[place] = name.replace("_", "-") + equals + value
+    return given
 
 
 def _refused(error: click.ClickException) -> int:

@@ -35,7 +35,7 @@ def flag_of(key: str) -> str:
 
 def with_flags(text: str) -> str:
     """A message about the protocol with the names of options in place of its keys."""
-    text = re.sub(r"\bprotocol\.([a-z_]+)(:| to\b)?", lambda found: flag_of(found[1]), text)
+    text = re.sub(r"(?<![\w/])protocol\.([a-z_]+)(:| to\b)?", lambda found: flag_of(found[1]), text)
     text = re.sub(r"(?<![-\w])(split|repeats): (?=\w)", r"--\1 ", text)
     return re.sub(rf"(?<![-\w])({KEYS})\b", lambda found: flag_of(found[1]), text)
 

@@ -212,6 +212,7 @@ FACTORS = {
     "Hybrid": (("encoder", "decoder"), ("data",)),
     "ScaledSymmetric": (("scale", "triangle"),),
     "WeightedFactors": (("item_factors",),),
+    "Popularity": (("counts",),),
 }
 
 

@@ -140,7 +140,12 @@ def pooled(users: pd.DataFrame, values: pd.Series) -> dict[str, Any]:
     by_split = values.groupby(users["split"]).mean(skipna=False)
     facts = asdict(found)
     of_users = facts.pop("users")
-    return {**facts, "splits": len(by_split), "between": float(by_split.std(skipna=False)), "users": of_users}
+    return {
+        **facts,
+        "splits": len(by_split),
+        "between": float(by_split.std(skipna=False)),
+        "users": of_users,
+    }
 
 
 def checks(data: pd.DataFrame) -> list[Check]:
