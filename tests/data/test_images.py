@@ -3,6 +3,7 @@
 import gzip
 import os
 import pickle
+from struct import pack
 
 import numpy as np
 import pytest
@@ -106,9 +107,22 @@ PIXELS = zeros(ROWS, 3072)
 DAMAGED_CIFAR = {
     "missing": (None, "holds no data_batch_2; is this cifar-10-python"),
     "counts": (batch_pickle(PIXELS, [1, 2]), "data_batch_2: not a batch of CIFAR-10 .*2 labels"),
+    "wide": (batch_pickle(zeros(ROWS, 6144), [1] * ROWS), "data_batch_2: .*shape .4, 6144"),
     "width": (batch_pickle(zeros(ROWS, 3000), [1] * ROWS), "data_batch_2: not a batch"),
     "type": (batch_pickle(PIXELS.view("i1"), [1] * ROWS, b"i1"), "data_batch_2: .*int8"),
     "label": (batch_pickle(PIXELS, [1, 2, 3, 10]), "label 10, not 0 to 9"),
+    "far label": (batch_pickle(PIXELS, [1, 2, 3, 258]), "label 258, not 0 to 9"),
+    "fractions": (
+        batch_pickle(PIXELS, [7] * ROWS).replace(b"J" + pack("<i", 7), b"G" + pack(">d", 1.7)),
+        "label 1.7, not 0 to 9",
+    ),
+    "layout": (
+        batch_pickle(PIXELS, [1] * ROWS).replace(
+            b"".join(b"J" + pack("<i", n) for n in (ROWS, 3072)) + b"\x86",
+            b"(" + b"".join(b"J" + pack("<i", n) for n in (ROWS, 32, 32, 3)) + b"t",
+        ),
+        "data_batch_2: .*shape .4, 32, 32, 3",
+    ),
     "cut": (batch_pickle(PIXELS, [1] * ROWS)[:-9], "data_batch_2: not a batch"),
     "no pickle": (b"no pickle", "data_batch_2: not a batch"),
     "another": (pickle.dumps({"data": 1}), "data_batch_2: not a batch"),
@@ -122,6 +136,14 @@ def test_cifar_that_is_not(case, tmp_path):
     with pytest.raises(UserError, match=message) as raised:
         read_cifar10(path)
     assert str(tmp_path) in str(raised.value)
+
+
+def test_a_batch_that_is_there_twice(tmp_path):
+    path, batch = tmp_path / "cifar.tar.gz", batch_pickle(PIXELS, [1] * ROWS)
+    names = [*(f"a/data_batch_{number}" for number in range(1, 6)), "b/data_batch_2"]
+    path.write_bytes(gzip.compress(tar_of(dict.fromkeys(names, batch))))
+    with pytest.raises(UserError, match=r"holds data_batch_2 twice; is this cifar-10-python"):
+        read_cifar10(path)
 
 
 def test_an_archive_that_is_cut_or_not_packed(tmp_path):

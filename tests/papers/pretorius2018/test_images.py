@@ -37,6 +37,7 @@ from lindrop.papers.pretorius2018.published import (
     authors_curve,
     data_of,
 )
+from lindrop.store.images import read_images, write_images
 from lindrop.store.training_run import read_run, resumed, write_run
 from support import processes
 from support.repository import REPOSITORY
@@ -133,8 +134,15 @@ def test_a_set_has_a_published_name_only_if_its_file_proves_it(monkeypatch):
     monkeypatch.setitem(image_sets.PUBLISHED, "a1", "MNIST")
     assert title(published_set("x", pixels, files, 5).source) == "MNIST, N = 5"
     assert title(synthetic_set(5, 8, 1).source) == "synthetic images, N = 5"
-    with pytest.raises(UserError, match="7 images asked for, 6 are there"):
-        published_set("mnist", pixels, files, 7)
+
+
+def test_fewer_images_than_asked_for_are_refused(tmp_path):
+    """Before an experiment of any paper runs on them."""
+    pixels, labels = np.zeros((6, 28, 28), np.uint8), np.zeros(6, np.uint8)
+    write_images(tmp_path / "mnist.h5", pixels, labels, {})
+    assert len(read_images(tmp_path / "mnist.h5", 6)[0]) == 6
+    with pytest.raises(UserError, match="mnist: 7 images asked for, 6 are there; lower count"):
+        read_images(tmp_path / "mnist.h5", 7)
 
 
 def test_only_the_authors_images_in_their_number_count_as_published():

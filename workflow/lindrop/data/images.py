@@ -58,7 +58,10 @@ def read_cifar10(archive: Path, first: int | None = None) -> tuple[Bytes, Bytes]
     batches = {}
     with readable(str(archive)), gzip.open(archive) as stream:
         for name, content in tar_members(stream, str(archive), r"data_batch_[1-5]", NO_NAME):
-            batches[name.rpartition("/")[2]] = _read_batch(name, content, first)
+            batch = name.rpartition("/")[2]
+            if batch in batches:
+                raise UserError(f"{archive}: holds {batch} twice; is this cifar-10-python.tar.gz?")
+            batches[batch] = _read_batch(name, content, first)
     if missing := [name for name in BATCHES if name not in batches]:
         raise UserError(f"{archive}: holds no {missing[0]}; is this cifar-10-python.tar.gz?")
     pixels, labels = (np.concatenate(part) for part in zip(*map(batches.get, BATCHES), strict=True))
@@ -99,10 +102,13 @@ def _read_batch(name: str, content: bytes, first: int | None) -> tuple[Bytes, By
     """Images and labels of one pickled batch of CIFAR-10; only the `first` if given."""
     try:
         batch = _ArraysOnly(io.BytesIO(content), encoding="bytes").load()
-        pixels, labels = batch[b"data"], np.array(batch[b"labels"], np.uint8)
-        if pixels.dtype != np.uint8 or len(pixels) != len(labels):
+        pixels, labels = batch[b"data"], np.array(batch[b"labels"])
+        if (pixels.dtype, pixels.shape) != (np.uint8, (*labels.shape, np.prod(CIFAR_SHAPE))):
             raise ValueError(f"{pixels.dtype} of shape {pixels.shape}, {len(labels)} labels")
-        return pixels.reshape(-1, *CIFAR_SHAPE)[:first], labels[:first]
+        if len(wrong := labels[~np.isin(labels, range(10))]):
+            raise ValueError(f"label {wrong[0]}, not 0 to 9")
+        images = pixels.reshape(-1, *CIFAR_SHAPE)
+        return images[:first], labels[:first].astype(np.uint8)
     except Exception as error:  # a damaged pickle can raise anything
         raise UserError(f"{name}: not a batch of CIFAR-10 ({error}); {REMEDY}") from error
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lindrop.base.errors import UserError
 from lindrop.store.checks import within
 from lindrop.store.hdf5 import COMPRESSED, Source, create_file, open_file
 
@@ -26,10 +27,13 @@ def write_images(path: str | Path, images: Bytes, labels: Bytes, source: Source)
 
 
 def read_images(path: str | Path, first: int | None = None) -> tuple[Bytes, Bytes, dict[str, Any]]:
-    """Images, labels and source; only the `first` images if given."""
+    """Images, labels and source; only the `first` images if given: UserError if there are fewer."""
     with open_file(path, KIND) as file:
         shape = file.shape("images")
         file.require(len(shape) in (3, 4), f"images is {shape}")
+        if first is not None and shape[0] < first:
+            name = Path(path).stem
+            raise UserError(f"{name}: {first} images asked for, {shape[0]} are there; lower count")
         images = file.array("images", "u", shape, first)
         labels = file.array("labels", "u", shape[:1], first)
         file.require(within(labels, 10), "a label is more than 9")
