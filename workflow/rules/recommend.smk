@@ -27,5 +27,6 @@ rule recommend_users:
     params:
         lineage=led_to("recommend"),
         k=config["recommend"]["k"],
+        users=file_state(config["recommend"]["users"]),
     script:
         "../scripts/recommend.py"
