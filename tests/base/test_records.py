@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lindrop.base import records
 from lindrop.base.errors import UserError
 from lindrop.base.records import mark, require_records
 
@@ -49,6 +50,53 @@ def test_results_of_other_runs_are_refused(made, monkeypatch):
         require_records(RESULTS)
 
 
+def test_another_folder_under_the_same_path_is_refused(made):
+    """As with results of two configurations that take turns behind a link."""
+    shutil.move("results", "first")
+    require_records(RESULTS)
+    mark(RESULTS)
+    shutil.move("results", "second")
+    shutil.move("first", "results")
+    with pytest.raises(UserError, match=REFUSED):
+        require_records(RESULTS)
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_copy_from_before_a_run_is_refused(hidden, made):
+    shutil.copytree("results", "copy")
+    if not hidden:  # as `cp copy/* results` does
+        Path("copy/.mark").unlink()
+    mark(RESULTS)
+    shutil.rmtree("results")
+    shutil.move("copy", "results")
+    with pytest.raises(UserError, match=REFUSED):
+        require_records(RESULTS)
+
+
+def test_a_folder_has_its_mark_whenever_marking_ends(made, monkeypatch):
+    """A full disk or a kill leaves results that the next run takes."""
+    write = records._write
+    for count in range(3):
+        left = [count]
+
+        def failing(file, text, left=left):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError("no space left on device")
+            write(file, text)
+
+        monkeypatch.setattr(records, "_write", failing)
+        mark(RESULTS)
+        require_records(RESULTS)
+
+
+def test_results_of_two_paths_have_marks_of_their_own(made):
+    mark(Path("others"))
+    Path("others/scorecard.md").touch()
+    require_records(RESULTS)
+    require_records(Path("others"))
+
+
 def test_a_run_that_starts_without_results_has_records_of_its_own(made):
     shutil.rmtree(".snakemake")
     shutil.rmtree(RESULTS / "data")
@@ -63,6 +111,9 @@ def test_a_run_that_starts_without_results_has_records_of_its_own(made):
 @pytest.mark.parametrize("text", ["", "../../metadata", "\0" * 16, "é" * 16])
 def test_a_mark_that_is_none_counts_as_absent(text, made):
     (RESULTS / ".mark").write_text(text)
+    with pytest.raises(UserError, match=REFUSED):
+        require_records(RESULTS)
+    shutil.rmtree(".snakemake/lindrop")  # as of runs before there were marks
     require_records(RESULTS)
     shutil.rmtree(".snakemake/metadata")
     with pytest.raises(UserError, match=REFUSED):

@@ -16,6 +16,7 @@ from support.project import Project
 from support.repository import copy_project
 
 ONE = SMALL + "models: {ease: {lambda: [100]}}\nrank: 5\nranks: [5]\n"
+RUN = "snakemake recommend --cores 1 --configfile mine.yaml"
 FILE = "results/recommendations/small/ease.parquet"
 
 
@@ -23,7 +24,7 @@ FILE = "results/recommendations/small/ease.parquet"
 def project(tmp_path_factory):
     project = Project(copy_project(tmp_path_factory.mktemp("recommend")))
     project.write("mine.yaml", ONE + "recommend: {k: 4}\n")
-    project.ok("snakemake recommend --cores 1 --configfile mine.yaml")
+    project.ok(RUN)
     return project
 
 
@@ -57,12 +58,18 @@ def test_users_of_a_file_in_its_order_and_unknown_ones_get_what_is_popular(proje
     some = list(everybody["user"].unique()[[7, 3]])
     project.write("users.txt", "\n".join([*some, "nobody knows me"]) + "\n")
     project.write("mine.yaml", ONE + "recommend: {k: 4, users: users.txt}\n")
-    output = project.ok("snakemake recommend --cores 1 --configfile mine.yaml")
+    output = project.ok(RUN)
     assert set(rules_run(output)) == {"recommend_users", "recommend"}
     written = pd.read_parquet(project.path(FILE))
     assert list(written["user"].unique()) == [*some, "nobody knows me"]
     assert set(written.loc[written["user"] == "nobody knows me", "by"]) == {"popularity"}
     assert pq.read_schema(project.path(FILE)).names == ["user", "item", "rank", "score", "by"]
+
+
+def test_another_file_of_users_counts_however_old_it_is(project):
+    project.write("users.txt", "nobody knows me\n")
+    os.utime(project.path("users.txt"), (1e9, 1e9))
+    assert "recommend_users" in rules_run(project.ok(f"{RUN} -n"))
 
 
 @pytest.mark.parametrize(
@@ -75,20 +82,20 @@ def test_users_of_a_file_in_its_order_and_unknown_ones_get_what_is_popular(proje
 def test_a_wrong_list_of_users_is_refused(project, text, message):
     project.write("users.txt", text)
     project.write("mine.yaml", ONE + "recommend: {users: users.txt}\n")
-    output = project.fails("snakemake recommend --cores 1 --configfile mine.yaml")
+    output = project.fails(RUN)
     (line,) = errors(output)
     assert message in line
 
 
 def test_an_unknown_model_is_answered_with_the_known_ones(project):
     project.write("mine.yaml", ONE + "recommend: {models: [eese]}\n")
-    output = project.fails("snakemake recommend --cores 1 --configfile mine.yaml")
+    output = project.fails(RUN)
     (line,) = errors(output)
     assert 'recommend.models[0]: "eese" is not allowed; allowed: popularity' in line
 
 
 def test_the_run_says_which_model_recommends_and_whether_it_was_chosen_on_older_data(project):
-    command = "snakemake recommend --cores 1 --configfile mine.yaml"
+    command = RUN
     table = "results/tables/compare.csv"
     project.write("mine.yaml", ONE + "recommend: {k: 3}\n")
     assert f"small: ease recommends, as {table} compares no models on it" in project.ok(command)

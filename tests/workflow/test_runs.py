@@ -494,6 +494,14 @@ def test_the_seed_decides_the_synthetic_data(small, tmp_path):
     assert contents[0] == contents[2] != contents[1]
 
 
+def test_settings_that_swap_their_values_have_changed(small, tmp_path):
+    """Snakemake compares the set of the values of all parameters."""
+    project, curves = small.copy(tmp_path), "results/experiments/mianjy2018/convergence.csv"
+    run = RUN_SMALL % curves + " --config seed=%d mianjy2018='{runs: %d}'"
+    project.ok(run % (2, 1))
+    assert rules_run(project.ok(run % (1, 2) + " -n")) == ["mianjy2018_convergence"]
+
+
 def test_a_changed_module_reruns_the_rules_that_use_it(small, tmp_path):
     project = small.copy(tmp_path)
     change(project, "lindrop/output/tables.py")

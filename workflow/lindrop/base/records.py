@@ -2,15 +2,19 @@
 
 Snakemake's records in `.snakemake` tell what each result was made from. Without them, or with those
 of other runs, it takes any result for up to date, whatever the configuration says. Therefore each
-folder of results and its records share a mark: the file `.mark` in the folder, whose text is also
-the name of a file below `.snakemake`.
+folder of results and its records share a mark: the file `.mark` in the folder, and a file below
+`.snakemake` for the path of the folder. Every run that makes something marks them anew. So a copy
+of the folder from before that run is known as such when it is put back, and so is another folder
+under the same path.
 """
 
+import hashlib
 import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from lindrop.base.atomic import atomic
 from lindrop.base.errors import UserError
 
 MARKS = Path(".snakemake", "lindrop", "marks")
@@ -20,28 +24,41 @@ NOT_MADE = ("downloads", "logs", "benchmarks")
 
 
 def mark(results: Path) -> None:
-    """Mark a folder of results and the records as belonging together, unless they are already."""
-    if _mark_of(results) and (MARKS / _mark_of(results)).exists():
-        return
-    text = secrets.token_hex(8)
+    """Mark a folder of results and the records as belonging together, at the start of a run."""
+    text, earlier = secrets.token_hex(8), _mark_of(results)
     with suppress(OSError):  # a folder that cannot be written to gets no results either
-        MARKS.mkdir(parents=True, exist_ok=True)
-        (MARKS / text).touch()
-        results.mkdir(parents=True, exist_ok=True)
-        (results / MARK).write_text(text, encoding="utf-8")
+        _write(_record(results), f"{earlier} {text}")  # of which the folder has one at any time
+        _write(results / MARK, text)
+        _write(_record(results), text)
 
 
 def require_records(results: Path) -> None:
     """Raise UserError if a folder holds results but the records are not those of their runs."""
-    text = _mark_of(results)
-    # where there is no mark, the records are of runs before there were marks
-    known = (MARKS / text).exists() if text else any(METADATA.glob("*"))
-    if not known and _holds_results(results):
+    if not _known(results) and _holds_results(results):
         raise UserError(
             f"{results}: Snakemake's records of how these results were made are not in "
             ".snakemake, so they may be those of another configuration: delete them (`make clean` "
             "keeps the downloads), or bring back the folder .snakemake of the runs that made them"
         )
+
+
+def _known(results: Path) -> bool:
+    """Whether the records are those of the last run that marked this folder."""
+    try:
+        marks = _record(results).read_text(encoding="utf-8", errors="replace").split()
+    except OSError:  # there is none of runs before there were such marks
+        return any(METADATA.glob("*"))
+    return _mark_of(results) in marks
+
+
+def _record(results: Path) -> Path:
+    """File of the mark of the folder of results that has this path."""
+    return MARKS / f"of-{hashlib.sha256(str(results).encode()).hexdigest()[:16]}"
+
+
+def _write(file: Path, text: str) -> None:
+    with atomic(file) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def _mark_of(results: Path) -> str:
