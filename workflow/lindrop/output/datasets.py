@@ -7,7 +7,7 @@ import pandas as pd
 from lindrop.data.provenance import check_label
 from lindrop.data.split import settings_of
 from lindrop.store.interactions import read_raw_counts
-from lindrop.store.split import read_size, read_split_facts
+from lindrop.store.split import read_split_facts, read_tested
 
 CAPTION = "Datasets as they were read, filtered and split"
 
@@ -17,6 +17,7 @@ def data(interactions: Sequence[str], splits: Sequence[str], names: Sequence[str
 
     `repeats` are rows above `min_rating` that repeat a pair: of all rows if they were dropped, else
     of those that the filters left. `density` is the share of the pairs that are interactions.
+    `test_users` are those with test items, over whom the metrics of the models are means.
     """
     return pd.DataFrame(
         [
@@ -43,7 +44,7 @@ def _facts(name: str, interactions: str, split: str) -> dict[str, object]:
         "interactions": counts.interactions,
         "density": pairs / (counts.users * counts.items),
         "split": settings.get("split", "users"),
-        "test_users": read_size(split).tested,
+        "test_users": read_tested(split),
         "test_masked": counts.test_masked,
         "source": check_label(source),
     }

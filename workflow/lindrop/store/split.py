@@ -153,6 +153,13 @@ def read_size(path: str | Path) -> Size:
         return Size(users, _number_of(file, "items"), entries, tested=tested)
 
 
+def read_tested(path: str | Path) -> int:
+    """Number of users of a split with test items, over whom metrics are means."""
+    with open_file(path, KIND) as file:
+        indptr, _ = _read_rows(file, "test/held_out")
+        return int(np.count_nonzero(np.diff(indptr)))
+
+
 def read_split_sha256(path: str | Path) -> str:
     """Fingerprint of a split, which files made from it carry as well."""
     with open_file(path, KIND) as file:
