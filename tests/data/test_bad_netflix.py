@@ -27,6 +27,20 @@ def test_netflix_text_that_starts_with_something_else(tmp_path):
     assert "line 1: '99999999999:' is neither" in message_of(path, "netflix")
 
 
+def test_netflix_lines_that_a_carriage_return_cuts(tmp_path):
+    """A fuzzer's: an empty line and a cut one were two lines for Arrow, as many as there are."""
+    path = tmp_path / "combined_data_1.txt"
+    for text, line in (
+        ("4:\r\n\r\n\r99,5.0,x\r99,5.0,x\r\n", 2),
+        ("4:\n99,5,x\r99,5,x\n", 2),
+        ("4:\n12,5,x\n99,5,x\ry\n", 3),
+    ):
+        path.write_bytes(text.encode())
+        assert f"line {line}: " in message_of(path, "netflix")
+    path.write_bytes(b"4:\r\n12,5,x\r\r\n\r99,5,x\r\n")  # lines without text are passed over
+    assert len(read_interactions(path, "netflix")) == 2
+
+
 def test_netflix_rating_before_any_film(tmp_path):
     (tmp_path / "combined_data_1.txt").write_text("12,4,2005-09-06\n1:\n12,4,2005-09-06\n")
     message = message_of(tmp_path / "combined_data_1.txt", "netflix")

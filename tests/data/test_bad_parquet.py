@@ -57,6 +57,23 @@ def test_parquet_of_which_only_a_part_can_be_read(tmp_path):
     assert refused
 
 
+def test_parquet_whose_schema_says_another_type_than_its_values_have(tmp_path):
+    """A flipped bit that a fuzzer found: halves of ratings were read as ratings of 0."""
+    path, folder = tmp_path / "mine.parquet", tmp_path / "folder"
+    table = pa.table({"user": ["a", "b"] * 60, "item": [1, 2] * 60, "rating": [4.5] * 120})
+    pa.parquet.write_table(table, path, row_group_size=50, compression="none")
+    whole, double, single = path.read_bytes(), b"\x15\n%\x02\x18\x06rating", b"\x15\x08%"
+    assert whole.count(double) == 1
+    path.write_bytes(whole.replace(double, single + double[3:]))
+    folder.mkdir()
+    for name in ("1", "2"):
+        (folder / f"{name}.parquet").write_bytes(path.read_bytes())
+    for place in (path, folder):
+        message = message_of(place, "parquet", rating="rating", min_rating=3.5)
+        assert "column 'rating' is of type FLOAT, its values are DOUBLE" in message
+        assert len(read_interactions(place, "parquet")) > 0  # without the ratings
+
+
 def test_parquet_with_a_name_that_is_not_utf8(tmp_path):
     path = tmp_path / "mine.parquet"
     pd.DataFrame({"user": ["a"], "item": ["b"], "zzzzz": [1]}).to_parquet(path)

@@ -166,7 +166,7 @@ def code_parquet(path: Path, columns: Columns, min_rating: float | None) -> Code
         columns = replace(columns, rating=None)
     arrays: dict[str, list[pa.Array]] = {name: [] for name in columns.wanted()}
     with reading_parquet(path):
-        file = pa.parquet.ParquetFile(path)
+        file = open_parquet(path, columns.wanted())
         require_columns(columns, file.schema_arrow.names, str(path))
         for batch in file.iter_batches(columns=columns.wanted(), batch_size=BATCH_ROWS):
             for name in (columns.user, columns.item):
@@ -191,6 +191,24 @@ def reading_parquet(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: not a readable parquet file (a name is not UTF-8)") from error
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"{path}: not a readable parquet file ({error})") from error
+
+
+def open_parquet(path: Path, names: Sequence[str]) -> pa.parquet.ParquetFile:
+    """Open a parquet file; UserError if parts of these columns are not of their type.
+
+    Arrow reads numbers of the wrong type where the schema alone is damaged.
+    """
+    file = pa.parquet.ParquetFile(path)
+    for place, column in enumerate(file.schema):
+        if column.path.partition(".")[0] in names:
+            for group in range(file.metadata.num_row_groups):
+                kind = file.metadata.row_group(group).column(place).physical_type
+                if kind != column.physical_type:
+                    raise UserError(
+                        f"{path}: not a readable parquet file (column {column.name!r} is of type "
+                        f"{column.physical_type}, its values are {kind}); {REMEDY}"
+                    )
+    return file
 
 
 def require_all_rows(path: Path, read: int, stated: int) -> None:

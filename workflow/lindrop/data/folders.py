@@ -32,6 +32,7 @@ from lindrop.data.delimited import (
     as_rating,
     code_member,
     code_parquet,
+    open_parquet,
     reading_parquet,
     require_all_rows,
     require_columns,
@@ -230,7 +231,7 @@ def _kinds(files: Sequence[Path], columns: Columns) -> tuple[dict[str, str], int
     rows = 0
     for file in files:
         with reading_parquet(file):
-            found = pa.parquet.ParquetFile(file)
+            found = open_parquet(file, columns.wanted())
             schema, rows = found.schema_arrow, rows + found.metadata.num_rows
             require_columns(columns, schema.names, str(file))
             of_file = {name: _kind(schema.field(name).type) for name in columns.wanted()}
@@ -260,7 +261,7 @@ def _batches(
     """Batches of rows of some columns, each with its file and the number of its first row."""
     for file in files:
         with reading_parquet(file):
-            parquet, rows = pa.parquet.ParquetFile(file), 0
+            parquet, rows = open_parquet(file, names), 0
             for batch in parquet.iter_batches(columns=list(names), batch_size=BATCH_ROWS):
                 yield file, rows, batch
                 rows += batch.num_rows

@@ -31,7 +31,8 @@ FILES = rf"{FILM_FILES}|{COMBINED_FILES}"
 DESCRIBED = "mv_0000001.txt, … or combined_data_1.txt, …"
 FILM_LINE = re.compile(rb"^(\d{1,9}):\r?\n", re.MULTILINE)
 FILM_FILE = re.compile(r"mv_(\d+)\.txt$", re.IGNORECASE)
-RATING_LINE = re.compile(rb"\d+,\d+(\.\d+)?,[^,\n]*\r?")
+RATING_LINE = re.compile(rb"\r*\d+,\d+(\.\d+)?,[^,\r\n]*\r*")
+RETURNS = re.compile(rb"\r+[^\r\n]")
 BUFFER_BYTES = 32 << 20
 TOTAL_BYTES = 2_043_000_000  # size of all original film files, for progress lines only
 
@@ -157,7 +158,8 @@ def _parse(
     bodies.append(text.data[start:])
     counts.append(bodies[-1].count(b"\n"))
     ratings = b"".join(bodies)
-    if ratings.startswith(codecs.BOM_UTF8):  # Arrow would pass over it, but only here
+    # Arrow would pass over a byte order mark, but only here, and end a line at every \r
+    if ratings.startswith(codecs.BOM_UTF8) or _returns_in_lines(ratings):
         raise UserError(_first_bad(text))
     try:
         table = pa.csv.read_csv(pa.BufferReader(ratings), READ, PARSE, CONVERT)
@@ -171,6 +173,14 @@ def _parse(
     met = {i for i in ids if i is not None}
     film_of_row = np.repeat(np.array([i or 0 for i in ids], np.int32), counts)
     return table, film_of_row, ids[-1], met
+
+
+def _returns_in_lines(data: bytes) -> bool:
+    """Whether a line has a carriage return between other characters."""
+    if b"\r" not in data:
+        return False
+    starts = (found.start() for found in RETURNS.finditer(data))
+    return any(data[start - 1 : start] not in (b"", b"\n") for start in starts)
 
 
 def _require_each_once(text: Text, seen: set[int]) -> None:
