@@ -5,8 +5,8 @@
     python benchmarks/real_data.py results
 
 The first two commands are runs. MovieLens 100K takes the same of config/ml-100k.yaml, Last.fm the
-first one and `emphasis` of benchmarks/lastfm.yaml, Gowalla `attribution emphasis` of
-config/gowalla-users.yaml, whose splits and epochs are its own.
+first one and `emphasis` of benchmarks/lastfm.yaml, Gowalla the first one and `attribution emphasis`
+of config/gowalla-users.yaml, whose splits and epochs are its own.
 
 The third command puts what runs found on their datasets into the csv files in benchmarks/results,
 in place of what was there, draws the pictures of docs/ and writes docs/results.md; without a
