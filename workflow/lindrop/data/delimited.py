@@ -166,9 +166,9 @@ def code_parquet(path: Path, columns: Columns, min_rating: float | None) -> Code
         columns = replace(columns, rating=None)
     arrays: dict[str, list[pa.Array]] = {name: [] for name in columns.wanted()}
     with reading_parquet(path):
-        file = open_parquet(path, columns.wanted())
+        file = pa.parquet.ParquetFile(path)
         require_columns(columns, file.schema_arrow.names, str(path))
-        for batch in file.iter_batches(columns=columns.wanted(), batch_size=BATCH_ROWS):
+        for batch in parquet_batches(file, columns.wanted()):
             for name in (columns.user, columns.item):
                 arrays[name].append(_as_id(batch.column(name), name, path))
             if columns.rating:
@@ -193,22 +193,14 @@ def reading_parquet(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: not a readable parquet file ({error})") from error
 
 
-def open_parquet(path: Path, names: Sequence[str]) -> pa.parquet.ParquetFile:
-    """Open a parquet file; UserError if parts of these columns are not of their type.
+def parquet_batches(file: pa.parquet.ParquetFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Rows of these columns, one row group after the other.
 
-    Arrow reads numbers of the wrong type where the schema alone is damaged.
+    Of several groups at once, Arrow does not always see that a damaged schema gives values another
+    type than they have.
     """
-    file = pa.parquet.ParquetFile(path)
-    for place, column in enumerate(file.schema):
-        if column.path.partition(".")[0] in names:
-            for group in range(file.metadata.num_row_groups):
-                kind = file.metadata.row_group(group).column(place).physical_type
-                if kind != column.physical_type:
-                    raise UserError(
-                        f"{path}: not a readable parquet file (column {column.name!r} is of type "
-                        f"{column.physical_type}, its values are {kind}); {REMEDY}"
-                    )
-    return file
+    for group in range(file.num_row_groups):
+        yield from file.iter_batches(BATCH_ROWS, row_groups=[group], columns=list(names))
 
 
 def require_all_rows(path: Path, read: int, stated: int) -> None:

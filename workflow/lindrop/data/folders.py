@@ -24,7 +24,6 @@ from lindrop.base.parallel import over_blocks
 from lindrop.base.reporting import Progress, logger
 from lindrop.data.archives import REMEDY, is_wanted, members, names_below
 from lindrop.data.delimited import (
-    BATCH_ROWS,
     CSV,
     TSV,
     Coded,
@@ -32,7 +31,7 @@ from lindrop.data.delimited import (
     as_rating,
     code_member,
     code_parquet,
-    open_parquet,
+    parquet_batches,
     reading_parquet,
     require_all_rows,
     require_columns,
@@ -231,7 +230,7 @@ def _kinds(files: Sequence[Path], columns: Columns) -> tuple[dict[str, str], int
     rows = 0
     for file in files:
         with reading_parquet(file):
-            found = open_parquet(file, columns.wanted())
+            found = pa.parquet.ParquetFile(file)
             schema, rows = found.schema_arrow, rows + found.metadata.num_rows
             require_columns(columns, schema.names, str(file))
             of_file = {name: _kind(schema.field(name).type) for name in columns.wanted()}
@@ -261,8 +260,8 @@ def _batches(
     """Batches of rows of some columns, each with its file and the number of its first row."""
     for file in files:
         with reading_parquet(file):
-            parquet, rows = open_parquet(file, names), 0
-            for batch in parquet.iter_batches(columns=list(names), batch_size=BATCH_ROWS):
+            parquet, rows = pa.parquet.ParquetFile(file), 0
+            for batch in parquet_batches(parquet, names):
                 yield file, rows, batch
                 rows += batch.num_rows
         require_all_rows(file, rows, parquet.metadata.num_rows)
