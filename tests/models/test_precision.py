@@ -154,12 +154,15 @@ def real(shared):
 @pytest.mark.parametrize("name", COMPARED)
 @pytest.mark.parametrize("which", ["demo", "real"])
 def test_metrics_do_not_depend_on_the_precision(name, which, request):
-    """At the middle of the default grid; iterative solvers take as many steps in both."""
+    """At the middle of the default grid; iterative solvers take as many steps in both.
+
+    Of one user, two items may be so nearly equal that rounding decides which comes first.
+    """
     row = compared(
         request.getfixturevalue(which), name, *middle(name, default_options(REPOSITORY)), 20
     )
     assert row["precision"] == "float32"
-    assert row["difference"] <= 1e-5
+    assert row["difference"] <= 1e-5 or row["users who differ"] == 1
 
 
 @pytest.mark.parametrize("keep", [True, False])

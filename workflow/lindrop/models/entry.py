@@ -99,7 +99,7 @@ class Entry:
                 "some kernels of OpenBLAS have crashed: use a smaller rank or a full-rank model"
             )
         self.require_parameters(parameters)
-        fit, parameters = self.resolved(), {**self.fixed, **self._whole(parameters)}
+        fit, parameters = self.resolved(), self.complete(parameters)
         if self.ranks is Ranks.EACH:
             yield from fit(data, ranks, **parameters)
         elif self.ranks is Ranks.LARGEST:
@@ -113,13 +113,14 @@ class Entry:
         """Fit a range of the columns of B alone, for a model that has `columns`."""
         self.require_parameters(parameters)
         fit = self._imported(self.columns)
-        found: SparseItems = fit(data, columns, **{**self.fixed, **self._whole(parameters)})
+        found: SparseItems = fit(data, columns, **self.complete(parameters))
         return found
 
-    def _whole(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters, with whole numbers as such: 16.0 epochs are 16."""
+    def complete(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters beside the fixed ones, with whole numbers as such: 16.0 epochs are 16."""
         whole = {name for name, option in self.options.items() if option.kind == "integer"}
-        return {name: int(of) if name in whole else of for name, of in parameters.items()}
+        given = {name: int(of) if name in whole else of for name, of in parameters.items()}
+        return {**self.fixed, **given}
 
     def require_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Raise UserError unless these are the function's parameters, within their bounds.
