@@ -117,6 +117,7 @@ def test_an_address_keeps_filter_and_order(visit):
         page.locator("[id='pal2020/theorem_10']").wait_for()
         assert claims_shown(page) == ["pal2020/theorem_10"]
         page.fill("[name=q]", "a & b + c")
+        page.wait_for_function("location.hash.includes('q=')")
         page.reload()
         assert page.input_value("[name=q]") == "a & b + c"
         page.evaluate("location.hash = '?kind=figure'")

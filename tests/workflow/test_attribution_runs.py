@@ -44,7 +44,8 @@ def test_attribution_runs_on_every_split_and_only_when_it_is_asked_for(project):
 
 
 def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project):
-    project.write("config/small.yaml", SETTINGS.replace("[8]", "[4, 8]"))
+    settings = SETTINGS.replace("[8]", "[4, 8]")  # of a single rank, Figure 1 has no claims
+    project.write("config/small.yaml", settings)
     run = "snakemake --cores 2 emphasis fig1_as_published --configfile config/small.yaml"
     planned = project.ok("snakemake -n --cores 2 steck2020 --configfile config/small.yaml")
     assert not {"steck2020_emphasis", "steck2020_curves"} & {*rules_run(planned)}
@@ -73,8 +74,8 @@ def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project
     ]
     assert f"counted: {' '.join(made)}\n" in project.ok(probe)
     # what was made from fewer splits than are asked for is not counted
-    project.write("config/small.yaml", SETTINGS.replace("splits: 2", "splits: 3"))
+    project.write("config/small.yaml", settings.replace("splits: 2", "splits: 3"))
     assert f"counted: {made[1]}\n" in project.ok(probe)
-    project.write("config/small.yaml", SETTINGS)
+    project.write("config/small.yaml", settings)
     # what was made from other data decides no claim, though its datasets have the same names
     assert "counted:\n" in project.ok(f"{probe} --config seed=2")
