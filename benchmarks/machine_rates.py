@@ -13,7 +13,7 @@ from lindrop.base.parallel import thread_count
 
 
 def seconds_of(work: Callable[[], Any], runs: int = 1) -> float:
-    """Shortest time of several runs: by the processor with one thread, else by the clock."""
+    """The shortest of several runs: processor time with one thread, otherwise elapsed time."""
     now = time.process_time if thread_count() == 1 else time.perf_counter
     taken = []
     for _ in range(runs):
@@ -30,7 +30,7 @@ def product_rate(n: int = 3000) -> float:
 
 
 def copy_rate(megabytes: int = 256) -> float:
-    """Bytes per second that are read or written; a copied byte counts twice."""
+    """Bytes that a copy reads and writes per second: each copied byte counts twice."""
     source = np.ones(megabytes << 18, np.float32)
     target = np.empty_like(source)
     parts = np.array_split(np.arange(len(source)), thread_count())
@@ -65,7 +65,7 @@ def increment_rate(items: int, length: int = 200, times: int = 100_000) -> float
     return threads * times * len(users) / seconds_of(work, runs=2)
 
 
-# by kind, of a matrix or rows of so many items
+# what measures each rate, given the number of items
 RATES: dict[str, Callable[[int], float]] = {
     "matrix product": lambda items: product_rate(),
     "memory": lambda items: copy_rate(),

@@ -1,10 +1,10 @@
-"""What was tried beside models on a pattern: accuracy at equal bytes.
+"""Alternatives to the models on a pattern: their accuracy at equal size in bytes.
 
     python benchmarks/pattern_variants.py ml-1m split.h5 [MODEL ...]
     python benchmarks/pattern_variants.py gowalla FOLDER [MODEL ...]
 
-Every model has 100 weights per item, a number of U and one of V counting as one, and is an optimum
-of the objective of `sparse_edlae` in its own form:
+Every model has 100 weights per item, where a number of U and one of V together count as one weight.
+It minimises the objective of `sparse_edlae` among the models of its form:
 
 score         neighbours with the largest |G_ij - s_i s_j / n| / √(H_ii H_jj): sparse_edlae
 cosine        neighbours with the largest G_ij / √(G_ii G_jj)
@@ -12,15 +12,16 @@ correlation   neighbours with the largest |G_ij - s_i s_j / n| / √(G_ii G_jj)
 condition     neighbours with the largest G_ij / G_ii, the share of the users of i who have j
 dense B       neighbours with the largest |B_ij| of the dense EDLAE, up to 5,000 items
 spread S      sparse_edlae with this `spread`: items with more users have more neighbours
-k by score    the score; its largest values among all pairs of items
+k by score    the pairs of items with the largest scores, at most 400 of an item
 low rank R    hybrid_edlae: a low rank R beside the neighbours of the score
 low rank R, spread S  the same with this `spread`
 
-The validation users choose λ from `RIDGES` with p = 0.5, then p from `DROPOUTS`; Gowalla, which has
-none, has the options of sparse_models.py. `apart` is the difference in nDCG@100 from `score` over
-the test users, at most 5,000 of them, and `stderr` its paired standard error. Only `score`,
-`spread` and `low rank` choose neighbours by samples of heavy users, as the library does. Replaces
-the rows of these models and the set in benchmarks/results/pattern_variants.csv.
+λ is chosen from `RIDGES` with p = 0.5, then p from `DROPOUTS`, each by the accuracy for the
+validation users. Gowalla has no validation users and takes the options of sparse_models.py. `apart`
+is the difference in nDCG@100 from `score` over at most 5,000 test users, and `stderr` its paired
+standard error. Only `score`, `spread` and `low rank` sample the items of heavy users to choose
+neighbours, as the library does. The rows of the same set and models in
+benchmarks/results/pattern_variants.csv are replaced.
 """
 
 import sys
@@ -44,19 +45,19 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "benchmarks" / "results" / "pattern_variants.csv"
 METRIC = "ndcg@100"
 WEIGHTS = 100  # per item
-MOST = 4 * WEIGHTS  # neighbours of an item that `k by score` looks at
+MOST = 4 * WEIGHTS  # neighbours of an item from which `k by score` chooses
 RIDGES, DROPOUTS = [10.0, 30.0, 100.0, 300.0], [0.35, 0.65, 0.8]
 WAYS = ["score", "cosine", "correlation", "condition", "k by score", "dense B"]
 WAYS += ["spread 0.25", "spread 0.5", "spread 0.75"]
 WAYS += ["low rank 10", "low rank 25", "low rank 50", "low rank 25, spread 0.5"]
-COLUMNS = 512  # of G at once
+COLUMNS = 512  # columns of G that are computed at once
 TESTED = 5_000
 DENSE = 5_000  # items up to which the dense B is computed
-Score = Callable[[slice], Any]  # of all items for a range of columns
+Score = Callable[[slice], Any]  # returns the scores of all items for a range of columns
 
 
 class OnPattern(Solver):
-    """Solves columns of B on neighbours that are given."""
+    """Solves the columns of B for given neighbours."""
 
     def __init__(self, data: Training, given: list[Any], p: float, ridge: float) -> None:
         self.given = given
@@ -70,7 +71,7 @@ class OnPattern(Solver):
 
 
 def score_of(data: Training, way: str, p: float, ridge: float) -> Score:
-    """The scores by which neighbours are chosen."""
+    """Function that returns the scores by which neighbours are chosen."""
     diagonal = data.gram_diagonal
     penalty = dropout_penalty(diagonal, p, ridge)
     if way == "dense B":
@@ -81,7 +82,8 @@ def score_of(data: Training, way: str, p: float, ridge: float) -> Score:
     spread = diagonal + penalty * (way not in ("cosine", "correlation", "condition"))
     power = 1.0 if way == "condition" else 0.5
     scale = np.divide(1.0, spread**power, out=np.zeros_like(spread), where=diagonal > 0)
-    other = scale if way == "k by score" else np.ones_like(scale)  # which no order needs else
+    # a factor of a whole column changes no order within it
+    other = scale if way == "k by score" else np.ones_like(scale)
 
     def scores(part: slice) -> Any:
         rows = np.abs((x.T @ x[:, part]).toarray() - mean[:, None] * mean[part])
@@ -91,7 +93,7 @@ def score_of(data: Training, way: str, p: float, ridge: float) -> Score:
 
 
 def chosen(score: Score, sizes: Any) -> list[tuple[Any, Any]]:
-    """Of every item, this number of neighbours with the largest scores, and these."""
+    """For each item j, the sizes[j] items with the largest scores, and these scores."""
     found = []
     for start in range(0, len(sizes), COLUMNS):
         part = slice(start, min(start + COLUMNS, len(sizes)))
@@ -104,7 +106,7 @@ def chosen(score: Score, sizes: Any) -> list[tuple[Any, Any]]:
 
 
 def neighbours_of(data: Training, way: str, p: float, ridge: float) -> list[Any]:
-    """Neighbours of every item: on average, as many as there are weights per item."""
+    """Neighbours of every item: `WEIGHTS` of them on average."""
     m = data.items
     sizes = np.full(m, MOST if way == "k by score" else WEIGHTS)
     found = chosen(score_of(data, way, p, ridge), sizes)
@@ -116,7 +118,7 @@ def neighbours_of(data: Training, way: str, p: float, ridge: float) -> list[Any]
 
 
 def fitted(data: Training, way: str, p: float, ridge: float) -> Any:
-    """One model."""
+    """The model of one of `WAYS`, fitted to the training users."""
     kind, _, spread = way.partition("spread ")
     options = {"p": p, "ridge": ridge, "spread": float(spread or 0)}
     if kind in ("score", ""):
@@ -143,7 +145,7 @@ def tuned(data: Training, way: str, users: Any) -> dict[str, float]:
 
 
 def compared(name: str, parts: Any, users: Any, ways: list[str]) -> None:
-    """Rows of these models, beside the first one."""
+    """Measure models, compare each with the first one, and write their rows."""
     x, known, held_out = (sp.csr_array(part) for part in parts)
     data, reference = Training.of(x), None
     for way in ways:

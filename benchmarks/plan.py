@@ -214,7 +214,7 @@ def keep_ml_1m(folder: Path) -> None:
 
 
 def paper_plan() -> Plan:
-    """The plan of config/paper.yaml by the published sizes; no archive need be here."""
+    """The plan of config/paper.yaml from the published sizes, for which no download is needed."""
     config = checked(configuration(ROOT / "config" / "paper.yaml"), load_schema())
     models = sorted({*FITTED, *figure_models(config["steck2020"]["curves"])})
     return planned(config, models, papers=True)
@@ -226,7 +226,7 @@ def totals_of(plan: Plan) -> pd.DataFrame:
 
 
 def paper() -> None:
-    """Write what a run of config/paper.yaml is planned to take."""
+    """Write and print the planned time, memory and disk of a run of config/paper.yaml."""
     plan = paper_plan()
     totals_of(plan).to_csv(PAPER, index=False)
     print(plan.summary())

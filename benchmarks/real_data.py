@@ -4,13 +4,14 @@
     snakemake --cores 2 attribution emphasis --configfile config/ml-1m.yaml benchmarks/splits.yaml
     python benchmarks/real_data.py results
 
-The first two commands are runs. MovieLens 100K takes the same of config/ml-100k.yaml, Last.fm the
-first one and `emphasis` of benchmarks/lastfm.yaml, Gowalla the first one and `attribution emphasis`
-of config/gowalla-users.yaml, whose splits and epochs are its own.
+The first two commands run the workflow. For MovieLens 100K, run both with config/ml-100k.yaml. For
+Last.fm, run the first one and the target `emphasis` with benchmarks/lastfm.yaml. For Gowalla, run
+the first one and the targets `attribution emphasis` with config/gowalla-users.yaml, which has its
+own numbers of splits and epochs.
 
-The third command puts what runs found on their datasets into the csv files in benchmarks/results,
-in place of what was there, draws the pictures of docs/ and writes docs/results.md; without a
-folder, it draws and writes only.
+The third command copies the results of these runs into the csv files in benchmarks/results, where
+they replace earlier rows of the same datasets, draws the pictures of docs/ and writes
+docs/results.md. Without a folder, it only draws and writes.
 """
 
 import io

@@ -4,13 +4,13 @@
     python benchmarks/sparse_models.py generated
 
 FOLDER holds train.txt.gz and test.txt.gz of the split of LightGCN. `generated` draws a set of
-20,000 items and fits the dense EDLAE beside the sparse one, which needs 5 GB of memory. Every fit
-runs in a process of its own, after a small fit that compiles the loops or loads them.
+20,000 items and also fits the dense EDLAE, which needs 5 GB of memory. Every fit runs in a process
+of its own, after a small fit that compiles the loops or loads them.
 
-`seconds` are those of the clock, `processor seconds` those of all threads, which other work on the
-machine changes less; `busy` is the mean number of processes that wanted a core (load average). Rows
-of the same set and model in benchmarks/results/sparse_models.csv are replaced.
-docs/scale.md shows them.
+`seconds` is elapsed time; `processor seconds` adds the time of all threads, which other work on the
+machine changes less; `busy` is the load average, the mean number of processes that wanted a core.
+New rows replace those of the same set and model in benchmarks/results/sparse_models.csv, which
+docs/scale.md shows.
 """
 
 import gzip

@@ -4,22 +4,23 @@
     python benchmarks/sparse_peers.py gowalla FOLDER [MODEL ...]
     python benchmarks/sparse_peers.py ml-1m split.h5 [MODEL ...]
 
-`generated` and `gowalla` are the sets of sparse_models.py, whose λ and p are fixed; of a split, the
-validation users choose them on the coarse grids of `GRIDS`: those of EDLAE for the dense model, for
-the pattern and for the low rank of 50 or with 50 neighbours, and for half of both together. MODEL
-begins the titles of the models that are asked for, for example SANSA, which then keep the options
-that were chosen before; without, all are run. SANSA 1.1.0 with an exact (CHOLMOD) and with an
-incomplete Cholesky decomposition (ICF) gets such a density that it has as many weights as a
-pattern, and its λ from EASE's grid. Libraries of others run in an environment of their own,
-benchmarks/peers/environments/sansa.lock; one that cannot be installed or fails is a row with its
-last line.
+`generated` and `gowalla` are the sets of sparse_models.py, with fixed λ and p. On a split, the
+validation users choose the options of each kind of model from the coarse grids in `GRIDS`, with 50
+neighbours, with rank 50, or with 25 of each for the hybrid; other sizes take the same options.
+MODEL is the start of a title, for example SANSA: only models with such titles are run, with the
+options that were chosen before. Without MODEL, all models are run.
 
-A weight of a pattern or of SANSA takes 8 bytes, its number and its value. A dense matrix of lindrop
-takes 2 bytes a pair of items, as one triangle, and that of another library 4. A low-rank model of
-rank k takes as many bytes as a pattern of k neighbours. Each fit runs in a process of its own,
-after a small one. `standard errors` is the difference of the metric from the dense EDLAE in paired
-standard errors over the test users. Replaces the rows of these models and the set in
-benchmarks/results/sparse_peers.csv, which scale_page.py shows.
+SANSA 1.1.0 is run with an exact (CHOLMOD) and an incomplete (ICF) Cholesky decomposition, with as
+many weights as a pattern and with the λ that was chosen for EASE. Other libraries run in an
+environment of their own, benchmarks/peers/environments/sansa.lock. For a library that cannot be
+installed or fails, the row has the last line of its output.
+
+A weight of a pattern or of SANSA takes 8 bytes: the number of an item, and the value. A dense
+matrix takes 2 bytes per pair of items in lindrop, which keeps one triangle, and 4 in other
+libraries. A low-rank model of rank k takes as many bytes as a pattern of k neighbours. Each fit
+runs in a process of its own, after a small one. `standard errors` is the difference of the metric
+from the dense EDLAE in paired standard errors over the test users. New rows replace those of the
+same set and model in benchmarks/results/sparse_peers.csv, which scale_page.py shows.
 """
 
 import json
@@ -53,7 +54,7 @@ ENVIRONMENTS = ROOT / ".venv-peers"
 OTHERS = Path(__file__).parent / "peers" / "fit_sparse.py"
 METRIC = "ndcg@100"
 NEIGHBOURS = (50, 100, 200)
-SPREAD = 0.5  # of `sparse_edlae by users`, in which items with more users have more neighbours
+SPREAD = 0.5  # option `spread` of the models called `sparse_edlae by users`
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
 SECONDS = 300  # of processors, after which a fit is ended
 GRIDS: dict[str, dict[str, list[Any]]] = {

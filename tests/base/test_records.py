@@ -51,7 +51,7 @@ def test_results_of_other_runs_are_refused(made, monkeypatch):
 
 
 def test_another_folder_under_the_same_path_is_refused(made):
-    """As with results of two configurations that take turns behind a link."""
+    """Folders of two configurations may take turns under one name, for example behind a link."""
     shutil.move("results", "first")
     require_records(RESULTS)
     mark(RESULTS)
@@ -64,7 +64,7 @@ def test_another_folder_under_the_same_path_is_refused(made):
 @pytest.mark.parametrize("hidden", [True, False])
 def test_a_copy_from_before_a_run_is_refused(hidden, made):
     shutil.copytree("results", "copy")
-    if not hidden:  # as `cp copy/* results` does
+    if not hidden:  # `cp copy/* results` copies no hidden files
         Path("copy/.mark").unlink()
     mark(RESULTS)
     shutil.rmtree("results")
@@ -74,7 +74,7 @@ def test_a_copy_from_before_a_run_is_refused(hidden, made):
 
 
 def test_a_folder_has_its_mark_whenever_marking_ends(made, monkeypatch):
-    """A full disk or a kill leaves results that the next run takes."""
+    """Results are accepted by the next run even if marking failed, as on a full disk."""
     write = records._write
     for count in range(3):
         left = [count]
@@ -113,7 +113,7 @@ def test_a_mark_that_is_none_counts_as_absent(text, made):
     (RESULTS / ".mark").write_text(text)
     with pytest.raises(UserError, match=REFUSED):
         require_records(RESULTS)
-    shutil.rmtree(".snakemake/lindrop")  # as of runs before there were marks
+    shutil.rmtree(".snakemake/lindrop")  # versions before marks wrote none
     require_records(RESULTS)
     shutil.rmtree(".snakemake/metadata")
     with pytest.raises(UserError, match=REFUSED):

@@ -11,7 +11,7 @@ FOUND = pd.read_csv(OUTPUT)
 
 
 def searched():
-    """The models whose grid has more than one point, but the deep ones."""
+    """The models whose default grid has more than one point, except the deep networks."""
     options = {
         name: {key: option.default for key, option in entry.options.items()}
         for name, entry in CATALOGUE.items()

@@ -1,4 +1,4 @@
-"""A folder with a table, and commands that run in this process and succeed or are refused."""
+"""Fixtures: a folder with a table, and functions that run a command in this process."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,7 @@ from support.commands import X
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with my.csv, which is also the current one."""
+    """A folder with the table my.csv, which is the working directory of the test."""
     user, item = X.nonzero()
     table = pd.DataFrame({"customer": user, "stars": 1 + (user + item) % 5, "product": item})
     table["product"] = "p" + table["product"].astype(str)
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def said(capsys):
-    """Runs a command; its standard output and what it said beside it. It must succeed."""
+    """Runs a command, which must succeed; returns its standard output and standard error."""
 
     def command(*arguments):
         code = run([str(each) for each in arguments])
@@ -33,7 +33,7 @@ def said(capsys):
 
 @pytest.fixture
 def refused(capsys):
-    """Runs a command that must end with a code and one line of error; this line."""
+    """Runs a command, which must end with this exit code and one error line; returns the line."""
 
     def command(code, *arguments):
         assert run([str(each) for each in arguments]) == code

@@ -1,4 +1,4 @@
-"""Which models the command line compares, and within which time and memory."""
+"""Which models the command line compares within a budget of time and memory."""
 
 import time
 from dataclasses import replace
@@ -52,7 +52,7 @@ def test_a_fit_that_has_begun_ends_with_the_budget(folder, said, refused, monkey
 
     entry = replace(CATALOGUE["ease"], function=slow)
     monkeypatch.setitem(CATALOGUE, "ease", entry)
-    with monkeypatch.context() as hurried:  # each model ends soon, but not before it began
+    with monkeypatch.context() as hurried:  # each fit is ended soon, but not before it has begun
         hurried.setattr(
             "lindrop.cli.tune.until",
             lambda end, message: until(end if end == inf else time.time() + 0.5, message),

@@ -1,4 +1,4 @@
-"""What the commands do: the whole way in one process, and what stands on their streams."""
+"""What the commands compute, from a table to recommendations, and what they print."""
 
 import json
 
@@ -73,7 +73,7 @@ def test_recommendations_are_those_of_the_library_in_every_form(folder, said):
 
 
 def test_numbers_in_json_are_exact_however_small(folder, said):
-    """Ten decimals would make all of these scores 0."""
+    """With ten decimals, all scores of this model would be 0."""
     said("fit", "my.csv", "ease", "lambda=1e13", "-o", "m.h5")
     for ending in ("parquet", "json"):
         said("recommend", "m.h5", "my.csv", "-o", f"r.{ending}")

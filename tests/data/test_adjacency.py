@@ -1,4 +1,4 @@
-"""Files with a line of items for each user."""
+"""Reading files in which each line has a user and the user's items."""
 
 import gzip
 

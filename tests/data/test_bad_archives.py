@@ -1,4 +1,4 @@
-"""What is said of an archive that is damaged, packed in another way, or holds something else."""
+"""Errors for archives that are damaged, packed in an unsupported way, or hold other files."""
 
 import bz2
 import gzip
@@ -53,7 +53,7 @@ def test_truncated_gz(keep, tmp_path):
 
 @pytest.fixture(params=["tar", "tar.gz"])
 def netflix_tar(request, tmp_path):
-    """A small Netflix archive, packed or not."""
+    """A small Netflix archive, as a tar and as a gzipped tar."""
     rows = [(str(u), str(f), "4") for f in range(1, 31) for u in range(f, f + 40)]
     path = write_netflix_tar(tmp_path / "nf.tar.gz", films(rows))
     if request.param == "tar":
@@ -62,7 +62,7 @@ def netflix_tar(request, tmp_path):
 
 
 def test_cut_netflix_archive(netflix_tar):
-    """Wherever it is cut: tarfile alone would end quietly between two members."""
+    """Every cut is reported, though tarfile takes one between two members for the end."""
     whole = netflix_tar.read_bytes()
     content = len(whole.rstrip(b"\0"))
     ends = np.linspace(512, content - 1, 60).astype(int)
@@ -72,7 +72,7 @@ def test_cut_netflix_archive(netflix_tar):
 
 
 def test_netflix_archive_with_a_damaged_header(netflix_tar):
-    """Of an inner member: the outer tar and, where there is one, the gzip are as they should be."""
+    """The damaged header is in the inner tar; the outer tar and its gzip are valid."""
     data = netflix_tar.read_bytes()
     packed = data.startswith(b"\x1f\x8b")
     data = bytearray(gzip.decompress(data) if packed else data)
@@ -99,7 +99,7 @@ def test_gzip_in_several_members_is_read_to_its_end(tmp_path):
 
 
 def zip_with(path, flag=None, method=None):
-    """A zip that claims to be encrypted, or packed by another method."""
+    """Write a zip whose headers say that it is encrypted or packed by another method."""
     write_zip(path, {"ratings.csv": ratings_csv()})
     data = bytearray(path.read_bytes())
     for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -152,7 +152,7 @@ def test_tars_inside_each_other(depth, tmp_path):
 
 @pytest.mark.parametrize("kind", ["sparse", "hard link", "link"])
 def test_a_film_file_in_a_tar_that_is_no_plain_file(kind, tmp_path):
-    """Such a file was passed over, or read as zeros."""
+    """Without a check, such a file would be skipped, or read as zeros."""
     buffer = io.BytesIO()
     text = b"1:\n12,4,2005-09-06\n"
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
@@ -179,7 +179,7 @@ def zipped(text, comment=b""):
 
 
 def test_two_files_joined_of_which_one_is_a_zip(tmp_path):
-    """Python reads the last archive of a file and passes over all other bytes."""
+    """Python's zipfile reads the last archive in a file and ignores all other bytes."""
     text = "user,item\n1,2\n3,4\n"
     one, path = zipped(text), tmp_path / "x.zip"
     for content in (one + one, text.encode() + one, one + text.encode(), one + bytes(9) + one):

@@ -1,4 +1,4 @@
-"""What is said of a file that is another than said, and of a wrong line of a table."""
+"""Errors for a file that is not of the stated format, and for a wrong line of a table."""
 
 import gzip
 import os
@@ -18,7 +18,7 @@ def test_missing_file(tmp_path):
 
 
 def test_a_pipe_is_refused_instead_of_waited_for_or_read_in_part(tmp_path):
-    """To recognise a format takes some of it, which whoever reads it then would miss."""
+    """Recognising the format would consume the first bytes, and the reader would miss them."""
     os.mkfifo(tmp_path / "pipe")
     for read in (format_of, lambda path: read_interactions(path, "adjacency")):
         with pytest.raises(UserError, match="a pipe or a device"):

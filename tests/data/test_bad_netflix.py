@@ -1,4 +1,4 @@
-"""What is said of Netflix's texts where a line, a film or a file is not as published."""
+"""Errors for Netflix texts in which a line, a film or a file differs from the published form."""
 
 import pytest
 
@@ -28,7 +28,10 @@ def test_netflix_text_that_starts_with_something_else(tmp_path):
 
 
 def test_netflix_lines_that_a_carriage_return_cuts(tmp_path):
-    """A fuzzer's: an empty line and a cut one were two lines for Arrow, as many as there are."""
+    """A fuzzer found the first text, in which Arrow counts as many rows as there are lines.
+
+    Arrow skips the empty line and takes the line with a carriage return for two rows.
+    """
     path = tmp_path / "combined_data_1.txt"
     for text, line in (
         ("4:\r\n\r\n\r99,5.0,x\r99,5.0,x\r\n", 2),
@@ -37,7 +40,7 @@ def test_netflix_lines_that_a_carriage_return_cuts(tmp_path):
     ):
         path.write_bytes(text.encode())
         assert f"line {line}: " in message_of(path, "netflix")
-    path.write_bytes(b"4:\r\n12,5,x\r\r\n\r99,5,x\r\n")  # lines without text are passed over
+    path.write_bytes(b"4:\r\n12,5,x\r\r\n\r99,5,x\r\n")  # at the ends of a line, \r does no harm
     assert len(read_interactions(path, "netflix")) == 2
 
 
@@ -75,7 +78,7 @@ def test_the_same_film_twice_or_in_the_file_of_another(tmp_path):
 
 
 def test_a_byte_order_mark_between_films(tmp_path, monkeypatch):
-    """Arrow passes over it at the start of a buffer, and nowhere else."""
+    """Arrow skips a byte order mark at the start of a buffer, and nowhere else."""
     (tmp_path / "all.txt").write_text("4:\n\ufeff12,4,x\n", encoding="utf-8")
     for size in (4, 1 << 20):
         monkeypatch.setattr("lindrop.data.netflix.BUFFER_BYTES", size)

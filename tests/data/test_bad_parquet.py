@@ -1,4 +1,4 @@
-"""What is said of a parquet file that is damaged, or whose ids cannot be ids."""
+"""Errors for a parquet file that is damaged, or whose columns cannot be ids."""
 
 import pandas as pd
 import pyarrow as pa
@@ -39,7 +39,7 @@ def test_parquet_with_an_id_that_is_not_utf8(tmp_path):
 
 
 def test_parquet_of_which_only_a_part_can_be_read(tmp_path):
-    """A flipped bit that a fuzzer found: Arrow gave 15 of 116 rows and no error."""
+    """A fuzzer flipped a bit, after which Arrow returned 15 of 116 rows without an error."""
     users = [str(u) for u in range(1, 25) for i in range(1 + u % 3, 30, u)]
     items = [i for u in range(1, 25) for i in range(1 + u % 3, 30, u)]
     table = pa.table({"user": users, "item": items, "rating": [4.5] * len(users)})
@@ -48,7 +48,7 @@ def test_parquet_of_which_only_a_part_can_be_read(tmp_path):
     assert len(read_interactions(path, "parquet")) == len(users)
     whole = path.read_bytes()
     refused = 0
-    for at in range(len(whole) - 1100, len(whole) - 300):  # what the footer says of row groups
+    for at in range(len(whole) - 1100, len(whole) - 300):  # where the footer describes row groups
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         try:
             assert len(read_interactions(path, "parquet")) == len(users)
@@ -58,7 +58,7 @@ def test_parquet_of_which_only_a_part_can_be_read(tmp_path):
 
 
 def test_parquet_whose_schema_says_another_type_than_its_values_have(tmp_path):
-    """A flipped bit that a fuzzer found: halves of ratings were read as ratings of 0."""
+    """A fuzzer flipped a bit of the schema, after which halves of doubles were read as 0."""
     path, folder = tmp_path / "mine.parquet", tmp_path / "folder"
     table = pa.table({"user": ["a", "b"] * 60, "item": [1, 2] * 60, "rating": [4.5] * 120})
     pa.parquet.write_table(table, path, row_group_size=50, compression="none")
@@ -72,7 +72,7 @@ def test_parquet_whose_schema_says_another_type_than_its_values_have(tmp_path):
         message = message_of(place, "parquet", rating="rating", min_rating=3.5)
         assert "not a readable parquet file" in message
         assert "DOUBLE vs. FLOAT" in message
-        assert len(read_interactions(place, "parquet")) > 0  # without the ratings
+        assert len(read_interactions(place, "parquet")) > 0  # the ids are intact
 
 
 def test_parquet_with_a_name_that_is_not_utf8(tmp_path):

@@ -1,4 +1,4 @@
-"""What proved a file: receipts, the notes of downloads, and the labels made from them."""
+"""How a file was verified: receipts, notes of downloads, and the labels made from them."""
 
 import hashlib
 
@@ -56,7 +56,7 @@ def test_labels_name_what_was_compared():
 def test_receipt_of_a_folder_depends_on_names_and_contents(tmp_path):
     (tmp_path / "a").write_bytes(b"1")
     first = receipt(tmp_path, WHOLE)
-    assert first["verified_by"] is None  # the published checksum is the archive's
+    assert first["verified_by"] is None  # the published checksum is of the archive
     (tmp_path / "b").write_bytes(b"2")
     assert receipt(tmp_path, WHOLE)["sha256"] != first["sha256"]
 

@@ -1,4 +1,4 @@
-"""Times of interactions: numbers or dates, as exact as their order needs."""
+"""Times of interactions are numbers or dates, read exactly enough to keep their order."""
 
 import numpy as np
 import pandas as pd

@@ -34,7 +34,7 @@ def test_the_lower_triangle_becomes_that_of_the_inverse(n, panel, pivots, leaf, 
     assert distance(np.tril(a), np.tril(np.linalg.inv(matrix))) < tolerance(dtype)
     np.testing.assert_array_equal(a[np.triu_indices(n, 1)], marks)  # nobody looked, nobody wrote
     alone = matrix.astype(dtype)
-    alone[np.triu_indices(n, 1)] = np.nan  # what is there is not looked at where it is overwritten
+    alone[np.triu_indices(n, 1)] = np.nan  # would spread if it were read
     invert_panels(triangles.panels_of(alone), upper=False)
     assert distance(np.tril(alone), np.tril(a)) < tolerance(dtype)
     lower = np.tril(a)

@@ -24,7 +24,7 @@ from support.models import (
     tasteful,
 )
 
-SPARSE = ("indptr", "indices")  # where the entries of a sparse matrix are
+SPARSE = ("indptr", "indices")  # positions of the entries of a sparse matrix
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +234,7 @@ def test_parameters_that_would_give_another_model_or_none(name, rank, parameters
     ],
 )
 def test_a_whole_number_may_be_written_with_a_point(name, rank, whole):
-    """As in a table of trials."""
+    """A table of trials holds every parameter as a float."""
     pointed = {key: float(value) for key, value in whole.items()}
     found = [fit(name, Training.of(X), rank=rank, **given).model for given in (whole, pointed)]
     np.testing.assert_array_equal(*(model.scores(X) for model in found))
@@ -242,7 +242,7 @@ def test_a_whole_number_may_be_written_with_a_point(name, rank, whole):
 
 @pytest.mark.parametrize("kind", PARTS)
 def test_a_model_is_zero_if_its_scores_of_new_items_are(kind, fits):
-    """Of every class that is kept in files: `FACTORS` knows classes by their names."""
+    """`is_zero` looks classes up in `FACTORS`, so each class that is stored in files is tried."""
     models = [one.model for one in fits.values()]
     models.append(FullRank(fits["ease"].model.matrix))
     model = next(model for model in models if type(model).__name__ == kind)

@@ -114,7 +114,7 @@ def test_items_that_nobody_has_and_items_alone_have_no_weights():
 
 
 def test_items_that_nobody_has_together_leave_a_zero_model_which_is_refused():
-    """What U and V hold then is rounding, by which items would be recommended."""
+    """U and V would hold rounding errors, and items would be recommended by these."""
     with pytest.raises(UserError, match="the model is zero, so that all items tie"):
         hybrid(sp.csr_array(np.vstack([np.eye(12)] * 3), dtype="f"), factors=2, neighbours=3)
 

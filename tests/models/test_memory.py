@@ -74,7 +74,10 @@ def test_constants_are_those_of_the_code():
 
 
 def test_a_spread_needs_memory_for_the_longest_columns():
-    """For systems of four times as many unknowns, and for a shard that has only long columns."""
+    """A long column is a system of four times as many unknowns.
+
+    A shard of few columns may have only long ones, so its estimate grows most.
+    """
     size, given = Size(10**6, 10**6, 4 * 10**7), {"neighbours": 500}
     for columns_of_job, ratio in ((10**6, (1.0, 1.1)), (10**5, (1.5, 4.0))):
         even, uneven = (

@@ -131,7 +131,7 @@ def test_neighbours_are_those_of_the_largest_scores(kind, k):
 
 @pytest.mark.parametrize("spread", [0.25, 0.5, 0.9])
 def test_items_with_more_users_have_more_neighbours(spread):
-    """In proportion to (users + 1) ** spread, at most 4 k, and k per item on average or fewer."""
+    """The numbers are proportional to (users + 1) ** spread, at most 4 k, their mean at most k."""
     x, k = X["rare"], 10
     solver, found = solved(x, k, spread=spread)
     users = np.diff(x.tocsc().indptr)
@@ -145,7 +145,7 @@ def test_items_with_more_users_have_more_neighbours(spread):
 
 
 def test_no_item_has_more_than_four_times_the_neighbours():
-    """One item that all users have, beside 199 that one user has."""
+    """All users have the first item; each of the 199 others has one user."""
     x = sp.hstack([np.ones((400, 1)), sp.eye_array(400, 199)], format="csr", dtype=np.float32)
     model = fit_sparse_edlae(Training.of(x), 20, 0.4, 5.0, spread=0.9).model
     assert np.diff(model.matrix.tocsc().indptr).max() == 80

@@ -1,4 +1,4 @@
-"""The table of datasets says what the files hold."""
+"""The table of datasets agrees with its files."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from support.splits import interactions_of
 
 
 def test_test_users_are_those_over_whom_metrics_are_means(tmp_path):
-    """A user with fewer than five rows is given all of them and tested with none."""
+    """Of a test user with fewer than five rows, none is held out to test with."""
     rows = [(f"u{user}", f"i{item}") for user in range(60) for item in range(2 + user % 9)]
     interactions = interactions_of(rows)
     made = split(interactions, Protocol(20))

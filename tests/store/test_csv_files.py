@@ -24,7 +24,7 @@ def test_datasets_and_users_keep_their_names(tmp_path, name):
 
 
 def test_a_user_of_two_files_is_the_same_one(tmp_path):
-    """Users of a file in which all are numbers would be numbers, and others than elsewhere."""
+    """pandas would read ids as numbers in a file where all look so, and as texts in others."""
     for number, users in enumerate((["7", "8"], ["7", "07"], ["7", "a"])):
         write_csv(tmp_path / f"{number}.csv", pd.DataFrame({"user": users}))
     both = pd.concat(read_csv(tmp_path / f"{number}.csv", "a rule") for number in range(3))

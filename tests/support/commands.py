@@ -1,4 +1,4 @@
-"""The table that tests of the command line use, and what a command prints."""
+"""The ratings with which the command line is tested, and a reader of the tables it prints."""
 
 from io import StringIO
 

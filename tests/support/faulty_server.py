@@ -1,4 +1,4 @@
-"""A web server that misbehaves as a script of faults says, request by request."""
+"""A web server for tests, which answers each request with the next fault of a script."""
 
 import contextlib
 import itertools
@@ -11,7 +11,7 @@ from email.utils import format_datetime
 PAGE = b"<!DOCTYPE html>\n<html><body>Sorry, we moved.</body></html>"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
-# the faults by kind; LIES and SHORT_LIES are those that only a checksum or a size can tell
+# faults by kind; only a checksum reveals those of LIES, a checksum or the size those of SHORT_LIES
 HONEST = ["honest"]
 CUTS = ["cut", "cut at once", "reset", "long body", "kept open", "no answer"]
 RANGES = [
@@ -45,12 +45,12 @@ GROUPS = [CUTS, RANGES, LENGTHS, CHUNKS, STATUSES, PAGES, REDIRECTS, HEADERS]
 
 
 class Server:
-    """A server for one case: `script` holds the faults of the next requests, then it is honest."""
+    """A server for one case: `script` lists the faults of the next answers; then it has none."""
 
     def __init__(self, rng):
         self.rng, self.script = rng, []
         self.names = rng.choice(["ETag", "ETag", "weak ETag", "date", "young date", "both", ""])
-        self.changes = rng.choice([0.0, 0.0, 0.15, 0.5])  # how often the file changes
+        self.changes = rng.choice([0.0, 0.0, 0.15, 0.5])  # probability of a new file
         size = rng.choice([1, 37, 1000, 70_000, 200_000, 400_000])
         self.files = [rng.randbytes(size) for _ in range(2)]
         if rng.random() < 0.5:
@@ -110,7 +110,7 @@ class Server:
         return [*tags, *date, f"Date: {format_datetime(NOW, usegmt=True)}"]
 
     def answer(self, request):
-        """The pieces of an answer: bytes to send, and seconds to wait in between."""
+        """The pieces of an answer: bytes to send, seconds to wait, or "reset" to break off."""
         rng = self.rng
         path = request.split(" ")[1]
         fields = dict(line.split(": ", 1) for line in request.split("\r\n")[1:] if ": " in line)
@@ -161,7 +161,7 @@ FAULTS = {}
 
 
 def fault(*names):
-    """Register a function of (server, status, body, first, total, validators) under its names."""
+    """Register a function that returns the pieces of an answer with one of these faults."""
 
     def register(function):
         for name in names:
@@ -203,7 +203,7 @@ def ranges(name, server, status, body, first, total, named):
     if name == "416 without a length":
         return [reply(416, named)]
     if status == 200 and name != "unasked 206":
-        part = body[: rng.randrange(len(body) + 1)]  # to be asked for a range next
+        part = body[: rng.randrange(len(body) + 1)]  # the client then asks for the rest
         return [reply(status, usual(status, body, first, total, named)), part]
     last = first + len(body) - 1
     where = f"Content-Range: bytes {first}-{last}/{total}"
@@ -226,7 +226,7 @@ def ranges(name, server, status, body, first, total, named):
         where = f"Content-Range: bytes {begin}-{last}/{total}"
         length = f"Content-Length: {len(body)}"
     if name == "wrong total":
-        cut = rng.randrange(len(body))  # the file seems to end there
+        cut = rng.randrange(len(body))  # the header gives this as the end of the file
         where = f"Content-Range: bytes {first}-{first + cut - 1}/{first + cut}"
         body, length = body[:cut], f"Content-Length: {cut}"
     if name == "total unknown":
@@ -307,7 +307,7 @@ def chunks(name, server, status, body, first, total, named):
 
 
 def dripping(bits):
-    """Some bytes every now and then, without an end."""
+    """The same bytes again and again, with short pauses, without end."""
     return itertools.cycle([bits, 0.05])
 
 
@@ -332,7 +332,7 @@ def statuses(name, server, status, body, first, total, named):
 def pages(name, server, status, body, first, total, named):
     page = b"\xef\xbb\xbf" + PAGE if name == "page after a mark" else PAGE
     kind = {"page": "text/html", "PAGE": " Text/HTML; Charset=X"}.get(name, "application/zip")
-    # a page that only its type tells from a file, and nothing at all
+    # "PAGE" is a page by its type only, "empty" has no bytes
     page = {"PAGE": b"<p>Sorry, we moved.</p>", "empty": b""}.get(name, page)
     return [reply(200, [*named, f"Content-Type: {kind}", f"Content-Length: {len(page)}"]), page]
 
@@ -401,7 +401,7 @@ def headers(name, server, status, body, first, total, named):
         lines = [f"Last-Modified: {rng.choice(dates)}", *lines]
     if name == "encoded":
         lines.append(f"Content-Encoding: {rng.choice(['gzip', 'x-gzip', 'br', 'odd', 'deflate'])}")
-    # half of them are cut, so that what they name is used to resume
+    # half of the answers are cut, so that the client resumes with these headers
     return [reply(status, lines), body if rng.random() < 0.5 else body[: len(body) // 2]]
 
 

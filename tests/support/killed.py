@@ -52,7 +52,7 @@ def kill_at(files, victim, project, command, occasion=1):
         os.killpg(process.pid, signal.SIGKILL)
     else:
         for pid in descendants(process.pid):
-            with suppress(ProcessLookupError):  # it has ended meanwhile
+            with suppress(ProcessLookupError):  # the process has ended by itself
                 os.kill(pid, signal.SIGKILL)
     finish(process)
     assert process.returncode != 0

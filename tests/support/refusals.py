@@ -1,4 +1,4 @@
-"""What reading a file says that cannot be read."""
+"""The error message of a file that cannot be read."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from lindrop.data.formats import read_interactions
 
 
 def message_of(path, format, **options):
-    """The one line with which a file is refused; it must name the file."""
+    """The message with which a file is refused, which must be one line and name the file."""
     with pytest.raises(UserError) as caught:
         read_interactions(path, format, **options)
     message = str(caught.value)

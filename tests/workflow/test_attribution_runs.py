@@ -44,7 +44,7 @@ def test_attribution_runs_on_every_split_and_only_when_it_is_asked_for(project):
 
 
 def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project):
-    settings = SETTINGS.replace("[8]", "[4, 8]")  # of a single rank, Figure 1 has no claims
+    settings = SETTINGS.replace("[8]", "[4, 8]")  # a single low rank decides no claim
     project.write("config/small.yaml", settings)
     run = "snakemake --cores 2 emphasis fig1_as_published --configfile config/small.yaml"
     planned = project.ok("snakemake -n --cores 2 steck2020 --configfile config/small.yaml")
@@ -73,7 +73,7 @@ def test_weights_b_and_figure_1_as_published_run_when_they_are_asked_for(project
         f"results/experiments/steck2020/{job}.json" for job in ("emphasis", "fig1_as_published")
     ]
     assert f"counted: {' '.join(made)}\n" in project.ok(probe)
-    # what was made from fewer splits than are asked for is not counted
+    # results from fewer splits than the configuration asks for are not counted
     project.write("config/small.yaml", settings.replace("splits: 2", "splits: 3"))
     assert f"counted: {made[1]}\n" in project.ok(probe)
     project.write("config/small.yaml", settings)

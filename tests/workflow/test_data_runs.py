@@ -263,7 +263,7 @@ def test_a_failure_stays_a_failure(project):
 
 
 def test_a_fit_that_fails_with_a_new_seed_stays_a_failure(project):
-    """The table is still there, and nothing but the seed leads to another one."""
+    """The table of the earlier seed must not hide the failure."""
     rows = "".join(f"{u},{i}\n" for u in range(60) for i in range(u % 5 + 1, 12))
     project.write("mine.csv", f"user,item\n{rows}")
     one_model = "compare: {models: [popularity], budget: null}\n"
@@ -272,8 +272,8 @@ def test_a_fit_that_fails_with_a_new_seed_stays_a_failure(project):
     project.ok(run)
     log = project.path("results/logs/fit/mine/popularity.log")
     log.unlink()
-    log.mkdir()  # where a folder is, no job can write its log
-    (log / "file").touch()  # Snakemake deletes an empty one
+    log.mkdir()  # a folder in the place of the log, so that the job fails
+    (log / "file").touch()  # Snakemake would delete an empty folder
     for _ in range(2):
         assert "Error in rule fit" in project.fails(f"{run} --config seed=7")
     shutil.rmtree(log)

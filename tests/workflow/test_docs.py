@@ -82,7 +82,7 @@ def test_millions_of_items_take_what_the_pages_say():
 
 
 def test_half_the_neighbours_with_a_spread_are_better_in_less_time():
-    """As docs/scale.md says of all sets that it shows."""
+    """docs/scale.md says this of all its sets."""
     found = pd.read_csv(RESULTS / "sparse_peers.csv").set_index(["set", "model"])
     gowalla = pd.read_csv(RESULTS / "sparse_models.csv").set_index(["spread", "neighbours"])
     metric, time = "ndcg@100", "processor seconds"

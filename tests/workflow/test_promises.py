@@ -25,7 +25,7 @@ UNREADABLE = {
     "nested hundreds of levels deep": (b"a: " + b"[" * 900 + b"]" * 900, "RecursionError"),
     "a number of thousands of digits": (b"seed: " + b"9" * 5000, "ValueError"),
     "a date that does not exist": (b"a: 2020-13-45\n", "ValueError"),
-    "a tag such as `!!int` before what is none": (b"a: !!int x\n", "ValueError"),
+    "a tag such as `!!int` before another type": (b"a: !!int x\n", "ValueError"),
 }
 
 

@@ -449,12 +449,12 @@ def test_a_failure_behind_models_stays_a_failure(finished):
 
 
 def test_a_figure_whose_checks_are_lost_is_asked_for_again(finished, tmp_path):
-    """The scorecard that was made with its checks does not hide that it failed."""
+    """A scorecard that was made before does not hide that the figure fails now."""
     project = finished.copy(tmp_path)
     log = project.path("results/logs/mianjy2018_fig3.log")
     log.unlink()
-    log.mkdir()  # where a folder is, no job can write its log
-    (log / "file").touch()  # Snakemake deletes an empty one
+    log.mkdir()  # a folder in the place of the log, so that the job fails
+    (log / "file").touch()  # Snakemake would delete an empty folder
     again = "--configfile config/mine.yaml --config 'mianjy2018={runs: 2}'"
     for _ in range(2):
         output = project.fails(f"snakemake --cores 2 results/scorecard.md {again}")
@@ -495,7 +495,7 @@ def test_the_seed_decides_the_synthetic_data(small, tmp_path):
 
 
 def test_settings_that_swap_their_values_have_changed(small, tmp_path):
-    """Snakemake compares the set of the values of all parameters."""
+    """Snakemake compares parameters as a set of values, which a swap leaves as it was."""
     project, curves = small.copy(tmp_path), "results/experiments/mianjy2018/convergence.csv"
     run = RUN_SMALL % curves + " --config seed=%d mianjy2018='{runs: %d}'"
     project.ok(run % (2, 1))

@@ -80,8 +80,8 @@ def tries(dataset, what):
     return [LEFT[dataset, what]] if LEFT[dataset, what] else []
 
 
-# Stages by name: the stages before each, or a function of the wildcards for them, and a function of the
-# wildcards that returns what else decides its output, code included.
+# For each stage: the stages before it, as a list or a function of the wildcards, and a function of the
+# wildcards that returns everything else that decides its output, code included.
 STAGES = {
     "source": (
         [],

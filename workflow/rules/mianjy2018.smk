@@ -17,7 +17,7 @@ rule mianjy2018_convergence:
         runtime=lambda wildcards, attempt: attempt * (10 + config["mianjy2018"]["runs"]),
     params:
         code=code("mianjy2018_convergence.py"),
-        # in one parameter: Snakemake compares the set of values, and two that swap look unchanged
+        # one parameter: Snakemake compares the set of values, which two that swap leave unchanged
         settings={"seed": config["seed"], "runs": config["mianjy2018"]["runs"]},
     script:
         "../scripts/mianjy2018_convergence.py"

@@ -80,8 +80,8 @@ COMPARED = [
         and not (ONLY_SOME and (paper, name) == ("steck2020", "table1"))
     ),
 ]
-# What the papers' rules fill in: files that the target of each paper makes, files that only `make deep`
-# makes, and files of each figure that only the target of its own name makes.
+# The papers' rules fill in these three: files that the target of each paper makes, files that only
+# `make deep` makes, and files of each figure that only the target of its own name makes.
 PAPER_RESULTS = {paper: [] for paper in PAPERS}
 DEEP_RESULTS = []
 ASKED_RESULTS = {
@@ -90,7 +90,8 @@ ASKED_RESULTS = {
     for name, row in rows.items()
     if not isinstance(row, Table) and row.asked
 }
-# Fingerprints of what leads to the checks of each paper that every run computes, also filled in there.
+# Fingerprints of what leads to those checks of each paper that every run computes. The papers' rules
+# fill this in, too.
 LED_TO_CHECKS = {paper: [] for paper in PAPERS}
 # Names of figures that have a target of their own, but are made by every run.
 EVERY_RUN = (
@@ -98,8 +99,8 @@ EVERY_RUN = (
     if config["steck2020"]["as_published"] and len(WEAK) < len(DATASETS)
     else []
 )
-# Of each figure that not every run makes: its files, and a fingerprint of what leads to them. The papers'
-# rules fill this in, too.
+# For each figure that not every run makes, its files and a fingerprint of what leads to them. The
+# papers' rules fill this in, too.
 OPTIONAL_RESULTS = []
 
 

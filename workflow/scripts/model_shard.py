@@ -38,5 +38,5 @@ with (
     require_memory(needed, f"fitting {len(columns):,} columns of {entry.title}")
     watch = Stopwatch()
     block = entry.fit_columns(data, columns, **given)
-    given = entry.complete(given)  # as a fit of all columns is told
+    given = entry.complete(given)  # the parameters that a fit of all columns records
     write_columns(snakemake.output[0], model, block, columns, given, digest, watch.cost())

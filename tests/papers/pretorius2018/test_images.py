@@ -137,7 +137,7 @@ def test_a_set_has_a_published_name_only_if_its_file_proves_it(monkeypatch):
 
 
 def test_fewer_images_than_asked_for_are_refused(tmp_path):
-    """Before an experiment of any paper runs on them."""
+    """Reading the images fails, so that no experiment runs on fewer."""
     pixels, labels = np.zeros((6, 28, 28), np.uint8), np.zeros(6, np.uint8)
     write_images(tmp_path / "mnist.h5", pixels, labels, {})
     assert len(read_images(tmp_path / "mnist.h5", 6)[0]) == 6

@@ -122,7 +122,7 @@ def test_errors_are_those_of_users_however_often_they_are_tested():
 
 @pytest.mark.parametrize("ids", [("7", "07", "8"), ("1e5", "100000", "inf"), ("1", "2", "u3")])
 def test_users_are_told_apart_by_their_ids_as_texts(tmp_path, ids):
-    """The ids of one split may all look like numbers, while those of another do not."""
+    """The ids of one split may all look like numbers while those of another split do not."""
     tables = []
     for split, known in enumerate((ids[:2], ids)):
         values = {"user": known, "value": [0.1, 0.3, 0.4][: len(known)]}
@@ -137,7 +137,7 @@ def test_users_are_told_apart_by_their_ids_as_texts(tmp_path, ids):
 
 
 def test_a_mean_with_a_training_that_diverged_is_unknown():
-    """Not the mean with zeros in the place of this training."""
+    """Its missing values must not count as zeros."""
     users = pd.DataFrame({"user": ["a", "b", "a", "c"], "split": [0, 0, 1, 1]})
     found = figure.pooled(users, pd.Series([0.4, 0.5, np.nan, np.nan]))
     assert np.isnan([found[key] for key in ("value", "stderr", "low", "high", "between")]).all()

@@ -412,7 +412,7 @@ def test_a_crossing_and_a_small_rank_that_the_users_are_too_few_to_tell_decide_n
 
 
 def test_a_single_low_rank_is_neither_small_nor_large():
-    """Beside itself alone, every rank is as near to EDLAE as the large one."""
+    """With one low rank, comparing small with large ranks would compare it with itself."""
     points = left()
     one = points[points["rank"].isin([RANKS[2], RANKS[-1]])]
     assert rank_checks(ONE, one) == []

@@ -3,9 +3,8 @@
 Snakemake's records in `.snakemake` tell what each result was made from. Without them, or with those
 of other runs, it takes any result for up to date, whatever the configuration says. Therefore each
 folder of results and its records share a mark: the file `.mark` in the folder, and a file below
-`.snakemake` for the path of the folder. Every run that makes something marks them anew. So a copy
-of the folder from before that run is known as such when it is put back, and so is another folder
-under the same path.
+`.snakemake` for the path of the folder. Every run that makes something writes a new mark to both.
+This reveals a copy of the folder from before that run, and another folder under the same path.
 """
 
 import hashlib
@@ -27,7 +26,7 @@ def mark(results: Path) -> None:
     """Mark a folder of results and the records as belonging together, at the start of a run."""
     text, earlier = secrets.token_hex(8), _mark_of(results)
     with suppress(OSError):  # a folder that cannot be written to gets no results either
-        _write(_record(results), f"{earlier} {text}")  # of which the folder has one at any time
+        _write(_record(results), f"{earlier} {text}")  # the folder always has one of the two
         _write(results / MARK, text)
         _write(_record(results), text)
 
@@ -46,13 +45,13 @@ def _known(results: Path) -> bool:
     """Whether the records are those of the last run that marked this folder."""
     try:
         marks = _record(results).read_text(encoding="utf-8", errors="replace").split()
-    except OSError:  # there is none of runs before there were such marks
+    except OSError:  # versions before marks wrote none
         return any(METADATA.glob("*"))
     return _mark_of(results) in marks
 
 
 def _record(results: Path) -> Path:
-    """File of the mark of the folder of results that has this path."""
+    """File below `.snakemake` with the mark of the folder of results that has this path."""
     return MARKS / f"of-{hashlib.sha256(str(results).encode()).hexdigest()[:16]}"
 
 

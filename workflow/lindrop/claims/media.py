@@ -103,7 +103,7 @@ def pieces(caption: str) -> list[tuple[str, bool]]:
 def _cell(column: str, text: str) -> str:
     """Text of a cell: whole numbers with commas, others with four digits after the point.
 
-    A dataset may be called 2019.
+    Names of datasets are left as they are, since a dataset may be called 2019.
     """
     if column == "dataset":
         return text

@@ -103,9 +103,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _hyphens(arguments: Sequence[str]) -> list[str]:
-    """Options as they are spelt: --min_rating, as in a configuration, is --min-rating.
+    """Arguments in which `--min_rating`, as a configuration spells it, is `--min-rating`.
 
-    What comes after `--` are no options: an id may be --a_b.
+    Arguments after `--` are not options and stay as they are: an id may be `--a_b`.
     """
     given = list(arguments)
     end = given.index("--") if "--" in given else len(given)

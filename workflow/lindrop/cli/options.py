@@ -259,7 +259,7 @@ def of_config(*keys: str, section: str = "Models") -> Decorator:
 
 
 def number(of: str, default: int, flag: str = "k", section: str = "Options") -> Decorator:
-    """An option for a number of things, at least one; by default `-k`."""
+    """An option for a whole number of at least 1, called `-k` unless `flag` names it."""
     names = ("-k", "--k") if flag == "k" else (f"--{flag}",)
     return click.option(
         *(*names, flag),

@@ -33,7 +33,7 @@ level. A mistake stops the run before any job, with one line that names the key,
 is allowed. Without `make`, Snakemake reads the file first. Its own error or traceback ends the run
 if the file is not UTF-8, is not valid YAML, contains itself by an alias, is nested hundreds of
 levels deep, has a number of thousands of digits, has a date that does not exist, or has a tag such
-as `!!int` before what is none. `make CONFIG=FILE` checks the file before and says one line. A name
+as `!!int` before another type. `make CONFIG=FILE` checks the file before and says one line. A name
 that YAML reads as something else, such as `010` or `true`, must be quoted.
 """
 

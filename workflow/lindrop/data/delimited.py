@@ -196,8 +196,8 @@ def reading_parquet(path: Path) -> Iterator[None]:
 def parquet_batches(file: pa.parquet.ParquetFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Rows of these columns, one row group after the other.
 
-    Of several groups at once, Arrow does not always see that a damaged schema gives values another
-    type than they have.
+    When Arrow reads several groups at once, it does not always notice that a damaged schema gives
+    the values a wrong type.
     """
     for group in range(file.num_row_groups):
         yield from file.iter_batches(BATCH_ROWS, row_groups=[group], columns=list(names))

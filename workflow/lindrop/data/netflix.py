@@ -158,7 +158,7 @@ def _parse(
     bodies.append(text.data[start:])
     counts.append(bodies[-1].count(b"\n"))
     ratings = b"".join(bodies)
-    # Arrow would pass over a byte order mark, but only here, and end a line at every \r
+    # Arrow would skip a byte order mark at the start, and end a line at every \r
     if ratings.startswith(codecs.BOM_UTF8) or _returns_in_lines(ratings):
         raise UserError(_first_bad(text))
     try:

@@ -13,7 +13,7 @@ from lindrop.linalg.kernels import Array, compiled
 from lindrop.linalg.triangle import LEAF, len_before, panels_of
 
 PIVOTS = 320  # eliminated at once: enough for fast matrix products, small compared with n
-ROWS = 240  # of a panel, from which a thread subtracts a product of two vectors
+ROWS = 240  # rows of a panel from which a thread subtracts at once in `subtract_square`
 LONG = 10_000  # rows from which on the log says how far an inversion is
 
 
@@ -25,8 +25,8 @@ def invert_lower(a: Matrix) -> None:
 def invert_panels(panels: Sequence[Matrix], upper: bool = True) -> None:
     """Replace the lower triangle that the panels hold by that of its inverse.
 
-    What they hold above the diagonal is kept with `upper`, otherwise it is overwritten, in less
-    time. The algorithm is the symmetric block sweep: for each block of pivots D with column W,
+    With `upper`, entries above the diagonal are kept; without, they are overwritten, which is
+    faster. The algorithm is the symmetric block sweep: for each block of pivots D with column W,
     W D⁻¹ W' is subtracted from the rest, the column becomes W D⁻¹ and the block -D⁻¹. After all
     blocks, -A⁻¹ is left. This takes n³ operations, as many as Cholesky factorisation and inversion,
     but all of them are matrix products, so LAPACK is not called at sizes where some of its kernels
@@ -47,10 +47,11 @@ def invert_panels(panels: Sequence[Matrix], upper: bool = True) -> None:
 def _sweep(
     panels: Sequence[Matrix], number: int, pivots: range, memory: Vector, upper: bool
 ) -> None:
-    """Eliminate these pivots, which lie in the panel with this number.
+    """Eliminate these pivots, which lie in panel `number`.
 
-    W' of the rows above the pivots is in the rows of the pivots, W of those below in their columns.
-    `memory` takes D⁻¹ W' of the former, since W' is needed until the end, and a copy of the latter.
+    The part of W above the pivots is stored as its transpose, left of the pivots (`over`), and the
+    part below them in their columns. `memory` takes D⁻¹ `over`, since `over` is needed until the
+    end, and a copy of the part below (`under`).
     """
     start, stop, size = pivots.start, pivots.stop, len(pivots)
     panel, n = panels[number], panels[-1].shape[1]
@@ -80,7 +81,7 @@ def _sweep(
 
 
 class _Factors(NamedTuple):
-    """Y and W of a symmetric product: Y W' if `tall`, else Y'W."""
+    """The factors Y and W of a symmetric product, which is Y W' if `tall`, else Y'W."""
 
     y: Matrix
     w: Matrix
@@ -93,12 +94,12 @@ class _Factors(NamedTuple):
         return _Factors(self.y[:, rows], self.w[:, columns], False)
 
     def into(self, c: Matrix, alpha: float = 1.0, beta: float = 0.0) -> None:
-        """Compute C = α Y W' + β C."""
+        """Compute C = α P + β C in place, where P is the product of the factors."""
         product_into(c, self.y, self.w, alpha, beta, transposed=self.tall, columns=not self.tall)
 
 
 def _subtract_panel(panel: Matrix, by: _Factors, upper: bool) -> None:
-    """Subtract a symmetric product from the lower triangle in a panel, given its rows of Y."""
+    """Subtract the panel's rows of a symmetric product from the lower triangle in the panel."""
     above, every = len_before(panel), slice(None)
     by.part(every, slice(above)).into(panel[:, :above], -1.0, 1.0)
     _subtract_within(panel[:, above:], by.part(every, slice(above, None)), upper)
@@ -134,7 +135,7 @@ def subtract_square(panels: Sequence[Matrix], y: Vector, factor: float = 1.0) ->
 
 @compiled
 def subtract_rows(panel: Array, scaled: Array, y: Array, start: int, stop: int) -> None:
-    """Subtract from rows start to stop - 1 of a panel their entries of `scaled`, times y'."""
+    """Subtract scaled[row] · y' from rows start to stop - 1 of a panel, up to the diagonal."""
     above = panel.shape[1] - panel.shape[0]
     for row in range(start, stop):
         values, factor = panel[row], scaled[row]

@@ -195,7 +195,7 @@ def top_k(scores: Array, ids: Array, values: Array, start: int, stop: int) -> No
 
 @compiled
 def replace_root(best: Array, column: Array, size: int, score: float, j: int) -> None:
-    """Replace the root, which is the worst entry by `worse`, of a heap by (score, j)."""
+    """Replace the root of a heap, its worst entry in the order of `worse`, by (score, j)."""
     hole, child = 0, 1
     while child < size:
         if child + 1 < size and worse(
@@ -211,8 +211,8 @@ def replace_root(best: Array, column: Array, size: int, score: float, j: int) ->
 
 @compiled
 def best_first(best: Array, column: Array) -> None:
-    """Sort a heap by (score, j), whose worst entry is its root, so that the best one is first."""
-    for size in range(len(best) - 1, 0, -1):  # move the worst to the end
+    """Sort a heap, whose root is its worst entry in the order of `worse`, from best to worst."""
+    for size in range(len(best) - 1, 0, -1):  # the worst of those left goes last
         score, j = best[size], column[size]
         best[size], column[size] = best[0], column[0]
         replace_root(best, column, size, score, j)

@@ -31,7 +31,7 @@ PARTS = 8  # of the users, whose sums are added in their order whatever the numb
 class Inversion(ABC):
     """G = X'X, and C = (G + penalty)⁻¹ once `invert` was called, in place of G's lower triangle."""
 
-    _upper = True  # whether something else is kept above the diagonal
+    _upper = True  # whether entries above the diagonal are in use and must be kept
 
     def __init__(self, lower: Sequence[Matrix], gram_diagonal: Vector) -> None:
         self._lower = lower

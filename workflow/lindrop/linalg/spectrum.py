@@ -67,7 +67,7 @@ def _block_lanczos(
         allowed = max(TOLERANCE * values[k - 1], precision * values[0])
         before, worst = worst, TOLERANCE * float(np.linalg.norm(residual, axis=1).max() / allowed)
         logger.info("spectrum: restart %d, largest relative residual %.1e", restart, worst)
-        # eigenvalues below the precision are zero: the others are found, the rest is rounding
+        # an eigenvalue below the precision is zero: it is found once rounding stops the progress
         found_all = values[k - 1] <= precision * values[0] and worst > before / 2
         if worst <= TOLERANCE or found_all:
             break

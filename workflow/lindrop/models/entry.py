@@ -117,7 +117,7 @@ class Entry:
         return found
 
     def complete(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters beside the fixed ones, with whole numbers as such: 16.0 epochs are 16."""
+        """The given and the fixed parameters; a whole number is an int: 16.0 epochs become 16."""
         whole = {name for name, option in self.options.items() if option.kind == "integer"}
         given = {name: int(of) if name in whole else of for name, of in parameters.items()}
         return {**self.fixed, **given}

@@ -31,7 +31,7 @@ PART = 1 << 26  # weights of the columns of B that are solved together (pattern.
 BLOCK = 64  # columns that a thread solves one after the other
 SHARED = 1 << 22  # most words of bits that columns share (lindrop.models.pattern.columns)
 DECODED = 1024  # items whose rows of V are computed at once (lindrop.models.pattern.hybrid)
-LONGEST = 4  # times the mean number of neighbours that an item may have (pattern.solver)
+LONGEST = 4  # largest number of neighbours, in multiples of their mean (pattern.solver)
 BANDS = 4  # in which these are freed (lindrop.models.pattern.rows)
 FILLED = 0.02  # share of the entries of SLIM's matrix that are not zero
 
@@ -351,7 +351,7 @@ def _neighbours(size: Size, options: Options) -> float:
 
 
 def most_neighbours(size: Size, options: Options) -> float:
-    """The largest number of neighbours of any item, which is above the mean with `spread`."""
+    """The largest number of neighbours of an item; with `spread`, it is above their mean."""
     k = _neighbours(size, options)
     return min(LONGEST * k, max(size.items - 1.0, 1.0)) if options.get("spread", 0) else k
 

@@ -15,9 +15,9 @@ CAPTION = "Datasets as they were read, filtered and split"
 def data(interactions: Sequence[str], splits: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
     """A line for each dataset, from its files of interactions and of the split.
 
-    `repeats` are rows above `min_rating` that repeat a pair: of all rows if they were dropped, else
-    of those that the filters left. `density` is the share of the pairs that are interactions.
-    `test_users` are those with test items, over whom the metrics of the models are means.
+    `repeats` counts rows above `min_rating` that repeat a pair of user and item: before the filters
+    if repeats were dropped, otherwise after them. `density` is the share of all pairs that are
+    interactions. `test_users` counts users with test items: metrics are means over these.
     """
     return pd.DataFrame(
         [

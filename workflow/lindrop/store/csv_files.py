@@ -48,8 +48,8 @@ def read_csv(path: str | Path, maker: str, made_from: str = "") -> pd.DataFrame:
 def read_plain(file: str | Path | io.StringIO) -> pd.DataFrame:
     """Table that was written to a csv file, for readers or for a later job.
 
-    Datasets and users keep their names, which may be `nan`, `007` or `1e5`; only an empty cell is
-    missing.
+    Datasets and users keep their names, which may be `nan`, `007` or `1e5`; only an empty cell
+    counts as missing.
     """
     names = {"dataset": str, "user": str}
     table: pd.DataFrame = pd.read_csv(file, dtype=names, keep_default_na=False, na_values=[""])

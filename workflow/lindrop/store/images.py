@@ -27,7 +27,7 @@ def write_images(path: str | Path, images: Bytes, labels: Bytes, source: Source)
 
 
 def read_images(path: str | Path, first: int | None = None) -> tuple[Bytes, Bytes, dict[str, Any]]:
-    """Images, labels and source; only the `first` images if given: UserError if there are fewer."""
+    """Images, labels and source; with `first`, so many images, or UserError if there are fewer."""
     with open_file(path, KIND) as file:
         shape = file.shape("images")
         file.require(len(shape) in (3, 4), f"images is {shape}")

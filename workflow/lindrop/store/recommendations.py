@@ -57,9 +57,9 @@ def write_rows(file: TextIO, parts: Iterable[pd.DataFrame], form: str) -> None:
 
 
 def _write_objects(file: TextIO, part: pd.DataFrame) -> None:
-    """Write an object per row, with null for what is no finite number.
+    """Write an object per row, with null in the place of NaN and infinities.
 
-    Numbers are exact, as in csv: pandas would write ten decimals, so that 3e-11 would be 0.
+    Numbers are exact, as in csv. The JSON of pandas has ten decimals, in which 3e-11 would be 0.
     """
     values = part.astype(object).where(part.notna() & ~part.isin([inf, -inf]), None)
     for row in zip(*(values[name] for name in values), strict=True):

@@ -154,7 +154,7 @@ def read_size(path: str | Path) -> Size:
 
 
 def read_tested(path: str | Path) -> int:
-    """Number of users of a split with test items, over whom metrics are means."""
+    """Number of users of a split who have test items; metrics are means over these users."""
     with open_file(path, KIND) as file:
         indptr, _ = _read_rows(file, "test/held_out")
         return int(np.count_nonzero(np.diff(indptr)))

@@ -71,7 +71,7 @@ class Beside(NamedTuple):
 
     @classmethod
     def of(cls, left: Array, right: Array, factor: Array) -> "Beside":
-        """These three arrays, with empty `products` and `gains` of as many items."""
+        """These three arrays, with room for the products and gains of all columns."""
         return cls(left, right, factor, np.zeros(len(factor)), np.zeros(len(factor)))
 
 
@@ -93,11 +93,12 @@ def solve_columns(
     lengths: Array,
     beside: Beside,
 ) -> np.int64:
-    """Write the weights of the items at `places` to these columns of `rows.Columns`.
+    """Write the weights of the items at `places` to the columns with the numbers `columns`.
 
-    `xt` holds X', with empty data if all entries of X are 1. There and in the two vectors, items
-    have their places, which `place_of` gives. Returns the first column whose system is singular,
-    or -1.
+    `neighbours`, `weights`, `starts` and `lengths` are those of `rows.Columns`. `xt` holds X', with
+    empty data if all entries of X are 1. It, `gram_diagonal` and `penalty` are in the order of
+    places; `place_of` gives the place of an item. Returns the number of the first column whose
+    system is singular, or -1.
     """
     first, users, entries = xt
     k = 0
@@ -195,7 +196,7 @@ def _common_rows(
     first, users, entries = xt
     row_of = memory.row_of
     total = len(columns)
-    pairs = np.int64(0)  # of neighbours of the columns
+    pairs = np.int64(0)  # pairs of neighbours of a column, over all columns
     for own in columns:
         total += lengths[own]
         pairs += np.int64(lengths[own]) ** 2
@@ -358,7 +359,7 @@ def _add_products(xt: Csr, local: Array, memory: Slots, n_shared: int, a: Array)
 
 @fused
 def width(size: int) -> int:
-    """Length of the rows of a system of `size` unknowns and its right side: whole cache lines."""
+    """Length of a row of a system of `size` unknowns and its right side, in whole cache lines."""
     return (size + LANES) // LANES * LANES
 
 
@@ -366,7 +367,7 @@ def width(size: int) -> int:
 def workspace(size: int) -> Array:
     """Zeros for a system of at most `size` unknowns, beginning at a cache line.
 
-    There is a row to spare, which `_subtract_panel` may overwrite.
+    One more row is reserved, because `_subtract_panel` may overwrite it.
     """
     length = (size + 1) * width(size)
     raw = np.zeros(length + LANES)

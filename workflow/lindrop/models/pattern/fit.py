@@ -18,12 +18,12 @@ def fit_sparse_edlae(
 ) -> Fit:
     """Fit B with `neighbours` weights per column: ‖X - XB‖² + ‖Λ̃^½ B‖² is least on this pattern.
 
-    An item whose users have no other item gets an empty column. In the choice of neighbours, users
-    with more than `user_cap` items count by a sample of them. With `spread` above 0, items with
-    more users get more neighbours, in proportion to this power, and the others fewer.
+    An item whose users have no other item gets an empty column. Neighbours are chosen from a sample
+    of at most `user_cap` items of each user. With `spread` above 0, `neighbours` is a mean: the
+    number of an item's neighbours grows as this power of its number of users.
     """
     parts = Solver(data, neighbours, p, ridge, user_cap, spread).parts(range(data.items))
-    return Fit(joined(parts))  # X' is freed before
+    return Fit(joined(parts))  # X' is freed before the parts are joined
 
 
 def fit_columns(

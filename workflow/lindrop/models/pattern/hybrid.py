@@ -29,7 +29,7 @@ from lindrop.models.pattern.solver import USER_CAP, Solver
 POWERS = 6  # products of the first V with X'X
 STEPS = 10  # of conjugate gradients
 ITEMS = 1024  # whose rows of V are computed at once
-ROUNDED = 1e-12  # share of the objective below which what B gains is rounding
+ROUNDED = 1e-12  # if B lowers the objective by a smaller share, it is rounding only
 JITTER = 1e-10  # share of its trace that is added to a system of V, which may be singular
 
 
@@ -74,11 +74,11 @@ def fit_hybrid_edlae(
     iterations: float = 20,
     tolerance: float = 1e-3,
 ) -> Fit:
-    """Fit B = off(UV') + S with this number of columns of U and V, and weights per column of S.
+    """Fit B = off(UV') + S, U and V with `factors` columns, S with `neighbours` weights in each.
 
-    `user_cap` and `spread` are those of `fit_sparse_edlae`. It stops when two turns in a row lower
-    the objective by less than the share `tolerance`. The model is zero where B gains nothing but
-    rounding, as items that nobody has together do.
+    `user_cap` and `spread` are those of `fit_sparse_edlae`. The fit stops when two turns in a row
+    lower the objective by less than the share `tolerance`. If B lowers the objective by no more
+    than rounding, as when no user has two items, the model is zero.
     """
     rank = int(factors)
     if not 0 < rank < data.largest_rank:
@@ -189,7 +189,7 @@ class _Turns:
 
 
 def _no_weights(items: int) -> SparseItems:
-    """S without an entry."""
+    """S = 0, without stored entries."""
     return SparseItems(np.zeros(items + 1, np.int64), np.zeros(0, int), np.zeros(0))
 
 

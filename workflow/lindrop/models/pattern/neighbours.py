@@ -113,11 +113,12 @@ def choose(
     starts: Array,
     lengths: Array,
 ) -> None:
-    """Write the neighbours of the items at `places` to these columns of `rows.Columns`.
+    """Write the neighbours of the items at `places` to the columns with the numbers `columns`.
 
-    A column has as many as it has places, or fewer if too few other items have users, and none if
-    its item shares no user with another one. `xt` holds X', with empty data if all entries of X are
-    1, and `sums` the sums of the columns of X. In both, users and items have their places.
+    `neighbours`, `starts` and `lengths` are those of `rows.Columns`. A column is filled, unless too
+    few other items have users; it is empty if its item shares no user with another one. `xt` holds
+    X', with empty data if all entries of X are 1, and `sums` the sums of the columns of X; in both,
+    users and items are in the order of places.
     """
     first, users, entries = xt
     for number in range(len(columns)):

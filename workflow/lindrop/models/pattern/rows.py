@@ -19,9 +19,9 @@ ROWS = 4096  # rows that a thread sorts at once
 
 
 class Columns(NamedTuple):
-    """Some columns of B: the neighbours of each, one column after the other, and their weights.
+    """Some columns of B: the neighbours and weights of each, one column after the other.
 
-    Column c has the places from starts[c] on, before starts[c + 1]; the first lengths[c] count.
+    Column c has room from starts[c] to starts[c + 1] - 1, of which it uses the first lengths[c].
     """
 
     neighbours: Array

@@ -22,7 +22,7 @@ from lindrop.models.pattern.rows import Columns, Part, cut, cuts_of, in_rows
 COLUMNS = 64  # columns per task of a thread
 TASKS = 64  # of consecutive columns, after which others follow that may be far away
 WEIGHTS = 1 << 26  # of the columns that are solved before they are put in rows
-LONGEST = 4  # times the mean number of neighbours that an item may have with `spread`
+LONGEST = 4  # largest number of neighbours with `spread`, in multiples of their mean
 USER_CAP = 100  # items of a user that count in the choice of neighbours
 
 
@@ -59,7 +59,7 @@ class Solver:
         self.of = candidates(near, *diagonals, int(user_cap), data.seed)
         self.diagonals = diagonals
         self.memory = local()
-        self.told = False  # whether the log has the number of empty columns
+        self.told = False  # whether the number of empty columns was logged
 
     def parts(self, items: range, beside: Beside = ALONE) -> list[Part]:
         """Columns of B of consecutive items, in rows, with their progress in the log.
@@ -96,7 +96,7 @@ class Solver:
     ) -> Columns:
         """Columns of B of rising items, solved in threads, those of similar items together."""
         found = Columns.empty(self.most[items], self.data.dtype)
-        near = np.argsort(self.place_of[items])  # columns of `found`
+        near = np.argsort(self.place_of[items])  # numbers of columns of `found`
         blocks = -(-len(items) // COLUMNS)
         run = max(1, min(TASKS, blocks // TASKS))
         runs = np.random.default_rng(0).permutation(-(-blocks // run))
@@ -115,7 +115,7 @@ class Solver:
     def write_columns(
         self, items: Array, columns: Array, found: Columns, beside: Beside = ALONE
     ) -> int:
-        """Write these columns of `found`, those of the items at the same places of `items`."""
+        """Compute these columns of `found`, column c for items[c]; returns how many they are."""
         if not hasattr(self.memory, "counters"):
             users, n_items = self.data.x.shape
             self.memory.counters = Counters.of(n_items)
@@ -132,17 +132,17 @@ class Solver:
         return len(columns)
 
     def choose_neighbours(self, items: Array, columns: Array, found: Columns) -> None:
-        """Write the neighbours of these columns of `found`, those of `items` at the same places."""
+        """Write the neighbours of these columns of `found`, column c for items[c]."""
         places, counters = self.place_of[items[columns]], self.memory.counters
         arrays = found.neighbours, found.starts, found.lengths
         choose(self.xt, self.of, self.sums, counters, places, columns, *arrays)
 
 
 def numbers_by_users(users: Array, k: int, spread: float) -> Array:
-    """Numbers of neighbours in proportion to (users + 1) ** spread, for items with so many users.
+    """The number of neighbours of each item, in proportion to (users + 1) ** spread.
 
-    Every item has 1 at least and `LONGEST` times k at most, and all together have no more than k
-    per item, but for those that are raised to 1.
+    `users` has the number of users of each item. A number is at least 1 and at most `LONGEST` times
+    k, and the mean is at most k, apart from the items that are raised to 1.
     """
     share = (users + 1.0) ** spread
     numbers = np.floor(k * (len(users) * share / share.sum()))

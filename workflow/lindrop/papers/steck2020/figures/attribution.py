@@ -101,7 +101,7 @@ def _means(
 
 
 def _point(line: Mapping[Any, Any]) -> str:
-    """The hyper-parameters that a row has: rows 1 and 2 have no p."""
+    """The hyper-parameters of a row, as text; rows 1 and 2 have no p."""
     p = f"p={line['p']:.3g} " if TRAINED[line["row"] - 1].p is not None else ""
     epochs = f" {line['epochs']} epochs" if line["epochs"] else ""
     return f"{p}λ={line['lambda']:.3g}{epochs}"
@@ -131,9 +131,9 @@ def _epochs(longer: pd.DataFrame) -> Iterator[dict[str, Any]]:
 def pooled(users: pd.DataFrame, values: pd.Series) -> dict[str, Any]:
     """Mean over all splits and test users, with its error and interval.
 
-    A user may be tested on several splits. Errors are those of sums by user, and the bootstrap
-    draws users, with all their values. `between` is the standard deviation of the splits' means.
-    All are NaN if a value is, as of a training that diverged on one of the splits.
+    A user may be tested on several splits. So the standard error is that of sums by user, and the
+    bootstrap draws users with all their values. `between` is the standard deviation of the splits'
+    means. If any value is NaN, as after a training that diverged, so are all of these.
     """
     of_user = values.groupby(users["user"])
     (found,) = means(of_user.sum(skipna=False).to_numpy()[:, None], of_user.size())

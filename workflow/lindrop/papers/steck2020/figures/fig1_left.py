@@ -266,7 +266,7 @@ def _rank_checks(
 ) -> list[Check]:
     curves = Curves(data)
     if len(curves.ranks) < 3:
-        return []  # a low rank is small or large beside another one
+        return []  # without two low ranks, none is small or large
     shape = [
         *_best_everywhere(dataset, curves),
         *_small_ranks(dataset, curves),
@@ -283,7 +283,7 @@ def _rank_checks(
 
 
 def undecided(datasets: Sequence[Dataset], found: Sequence[Check]) -> list[Check]:
-    """Checks without a value (NaN) of claims on what was not run: sets of the paper, and curves."""
+    """Checks with the value NaN, for claims on datasets or curves that were not computed."""
     papers, decided = {dataset.paper for dataset in datasets}, {check.claim for check in found}
     what = "datasets with two low ranks or more (`ranks`)"
     curves = [
