@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
-from lindrop.linalg.gram import gram_matrix, gram_triangle, needed_bytes, user_shards
+from lindrop.linalg import gram
+from lindrop.linalg.gram import _places, gram_matrix, gram_triangle, needed_bytes, user_shards
 from support.gram import interactions
 
 
@@ -54,6 +55,25 @@ def test_shards_add_up_to_the_same_bits(shards):
     for part in parts:
         total += gram_matrix(x[part.start : part.stop])
     np.testing.assert_array_equal(total, gram_matrix(x))
+
+
+def test_numbers_within_a_row_of_more_than_65536_items_are_exact():
+    long = np.ones((1, 70_000), np.float32)
+    first, where, earlier = _places(sp.csr_array(long))
+    assert earlier.dtype == np.uint32
+    np.testing.assert_array_equal(earlier, np.arange(70_000))
+    np.testing.assert_array_equal(where, np.arange(70_000))
+    np.testing.assert_array_equal(first, np.arange(70_001))
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_numbers_within_rows_may_have_four_bytes(most, monkeypatch):
+    x = interactions(40, 30, 0.3, most=most)
+    expected = gram_matrix(x)
+    short = gram._places(x)
+    monkeypatch.setattr(gram, "_places", lambda _: (*short[:2], short[2].astype(np.uint32)))
+    assert short[2].dtype == np.uint16
+    np.testing.assert_array_equal(gram_matrix(x), expected)
 
 
 def test_the_result_is_all_that_is_allocated():

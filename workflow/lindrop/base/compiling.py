@@ -74,3 +74,21 @@ class Loop:
             if file.is_file():
                 found[names["__name__"]] = f"{file.stat().st_mtime_ns} {file.stat().st_size}"
         return sorted(found.items())
+
+
+class Instruction(Loop):
+    """An instruction of the processor for which Numba has no function.
+
+    What is decorated is called with Numba's types when a loop is compiled, and returns a signature
+    and a function that generates the instruction (`numba.extending.intrinsic`).
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, {})
+
+    def _dispatcher(self) -> Any:
+        if self._made is None:
+            from numba.extending import intrinsic
+
+            self._made = intrinsic(self._function)
+        return self._made

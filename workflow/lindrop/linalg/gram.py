@@ -17,7 +17,7 @@ from lindrop.linalg.kernels import (
     count_rows,
     csr,
     multiply_rows,
-    transpose_rows,
+    place_entries,
     unsigned,
 )
 from lindrop.linalg.triangle import PANEL, Triangle, entries
@@ -41,13 +41,13 @@ def gram_triangle(
     require_memory(needed, f"X'X of {items:,} items")
     ones = bool(np.all(x.data == 1))
     arrays = (x.indptr, *csr(x)[1:])  # signed indptr: in Numba uint64 + 1 is float
-    transposed = _transposed(x, ones)
+    places = _places(x)
     gram = Triangle.empty(items, dtype, room)
     add_rows = count_rows if ones else multiply_rows
 
     def rows(start: int, stop: int) -> None:
         number = start // PANEL
-        add_rows(arrays, transposed, gram.panels[number], number * PANEL, start, stop)
+        add_rows(arrays, places, gram.panels[number], number * PANEL, start, stop)
 
     over_blocks(rows, items, ROWS)
     require_exact(gram.diagonal())
@@ -59,15 +59,17 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> Matrix:
     return gram_triangle(x, dtype, room=True).square()
 
 
-def _transposed(x: sp.csr_array, ones: bool) -> Csr:
-    """CSR arrays of X', without its entries if these are all 1."""
+def _places(x: sp.csr_array) -> Csr:
+    """First place of each item; at each place, where X has an entry and its number in its row."""
     first = np.zeros(x.shape[1] + 1, np.int64)
     for start in range(0, x.nnz, COUNTED):  # NumPy would copy all indices as 64-bit integers
         first[1:] += np.bincount(x.indices[start : start + COUNTED], minlength=x.shape[1])
     np.cumsum(first, out=first)
-    users, entries = np.empty(x.nnz, x.indices.dtype), np.empty(0 if ones else x.nnz, x.data.dtype)
-    transpose_rows((x.indptr, *csr(x)[1:]), first[:-1].copy(), users, entries)
-    return first, unsigned(users), entries
+    short = np.diff(x.indptr).max(initial=0) <= np.iinfo(np.uint16).max
+    where = np.empty(x.nnz, unsigned(x.indptr).dtype)
+    earlier = np.empty(x.nnz, np.uint16 if short else np.uint32)
+    place_entries((x.indptr, *csr(x)[1:]), first[:-1].copy(), where, earlier)
+    return first, where, earlier
 
 
 def needed_bytes(

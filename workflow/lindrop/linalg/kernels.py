@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from lindrop.base.compiling import compiled_by
 from lindrop.base.parallel import over_blocks, thread_count
+from lindrop.base.prefetch import prefetch
 
 Array = npt.NDArray[Any]
 Csr = tuple[Array, Array, Array]  # indptr, indices, data
@@ -21,6 +22,8 @@ compiled = compiled_by(nogil=True, cache=True)
 USERS = 64  # rows of X per task, if B is sparse
 COUNTED = 32  # most held-out items of a user for which each rank is counted separately
 THREADED = 1 << 19  # products of X and dense B above which threads pay
+AHEAD = 8  # rows of X that are on their way to the cache while an earlier one is counted
+LINES = 5  # cache lines of such a row that are asked for; the processor foresees further ones
 COLUMNS = 1024  # columns of B per task: parts of four rows of B and one of X B fit the L1 cache
 
 
@@ -48,18 +51,18 @@ def unsigned(index: Array) -> Array:
 
 
 @compiled
-def transpose_rows(x: Csr, next_of: Array, users: Array, entries: Array) -> None:
-    """Write the users of each item, and their entries unless there is no room, in rows of X'.
+def place_entries(x: Csr, next_of: Array, where: Array, earlier: Array) -> None:
+    """Write, item by item, where X has its entries, and how many entries of their rows come before.
 
     `next_of` are the places of the items' first entries; they end at those of the next items.
     """
-    indptr, items, data = x
+    indptr, items, _ = x
     for u in range(len(indptr) - 1):
-        for entry in range(indptr[u], indptr[u + 1]):
+        first = indptr[u]
+        for entry in range(first, indptr[u + 1]):
             place = next_of[items[entry]]
-            users[place] = u
-            if len(entries):
-                entries[place] = data[entry]
+            where[place] = entry
+            earlier[place] = entry - first
             next_of[items[entry]] = place + 1
 
 
@@ -67,20 +70,23 @@ def transpose_rows(x: Csr, next_of: Array, users: Array, entries: Array) -> None
 def count_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -> None:
     """Write rows start to stop - 1 of the lower triangle of X'X, for an X with entries 1.
 
-    `panel` holds rows of X'X from `top` on; what it has above the diagonal becomes 0. Each user's
-    items are sorted, so those up to i are the first. One row of G at a time stays in the cache.
+    `xt` has the first place of each item, and what `place_entries` wrote. `panel` holds rows of X'X
+    from `top` on; what it has above the diagonal becomes 0. Each user's items are sorted, so those
+    before i are the first. One row of G at a time stays in the cache.
     """
-    entry_of, items, _ = x
-    first, users, _ = xt
+    _, items, _ = x
+    first, where, earlier = xt
+    last = len(where) - 1
     one = np.float32(1)  # with an integer 1, Numba would add in float64
     for i in range(start, stop):
         row = panel[i - top]
         row[:] = 0
-        for entry in range(first[i], first[i + 1]):
-            other = entry_of[users[entry]]
-            while items[other] < i:
+        for place in range(first[i], first[i + 1]):
+            ahead = min(place + AHEAD, last)
+            prefetch(items, where[ahead] - earlier[ahead], LINES)
+            entry = where[place]
+            for other in range(entry - earlier[place], entry):
                 row[items[other]] += one
-                other += 1
         row[i] = first[i + 1] - first[i]
 
 
@@ -88,19 +94,21 @@ def count_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -
 def multiply_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -> None:
     """Write rows start to stop - 1 of the lower triangle of X'X, for an X with any entries.
 
-    `panel` is that of `count_rows`, which is twice as fast for an X of ones.
+    `xt` and `panel` are those of `count_rows`, which is faster for an X of ones.
     """
-    entry_of, items, data = x
-    first, users, entries = xt
+    _, items, data = x
+    first, where, earlier = xt
+    last = len(where) - 1
     for i in range(start, stop):
         row = panel[i - top]
         row[:] = 0
-        for entry in range(first[i], first[i + 1]):
-            x_ui = np.float64(entries[entry])  # or products for a float64 G would be rounded
-            other = entry_of[users[entry]]
-            while items[other] < i:
+        for place in range(first[i], first[i + 1]):
+            ahead = min(place + AHEAD, last)
+            prefetch(items, where[ahead] - earlier[ahead], LINES)
+            entry = where[place]
+            x_ui = np.float64(data[entry])  # or products for a float64 G would be rounded
+            for other in range(entry - earlier[place], entry):
                 row[items[other]] += x_ui * data[other]
-                other += 1
             row[i] += x_ui * x_ui
 
 
