@@ -240,6 +240,21 @@ def test_a_header_line_that_comes_again(format, header, mark, tmp_path):
         read_interactions(path, format)
 
 
+@pytest.mark.parametrize("format", ["csv", "movielens", "msd", "parquet"])
+def test_a_byte_order_mark_before_an_id(format, tmp_path):
+    """As after `cat a b`, of files without header lines: the line would have a user of its own."""
+    lines = {"csv": "{}1,2", "movielens": "{}1::2::4::9", "msd": "{}1\t2\t3"}
+    path = tmp_path / "x"
+    if format == "parquet":
+        pd.DataFrame({"user": ["1", "\ufeff1"], "item": ["2", "3"]}).to_parquet(path)
+    else:
+        line = lines[format]
+        text = "user,item\n" * (format == "csv") + f"{line.format('')}\n{line.format(chr(0xFEFF))}\n"
+        path.write_text(text, encoding="utf-8")
+    message = message_of(path, format)
+    assert r"the user id '\ufeff1' begins with a byte order mark, as if two files" in message
+
+
 def test_a_user_may_be_called_user(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("user,item\nuser,2\n1,item\n")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lindrop.data.formats import read_interactions
 from support.fuzzing import fuzzed, outcome
 
-CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
+REFUSED = re.compile("^\ufeff|^$|[\x00-\x08\x0a-\x1f\x7f]")  # ids
 PIECES = ['"', '""', ",", "\t", ":", "::", "\n", "\r\n", "\r", " ", "é", "日", "\u2028", "\x85"]
 PIECES += ["a", "b", "7", "007", "4.5", "nan", "inf", "-1", "1e3", "", "\ufeff", "\0", "x" * 40]
 value = st.lists(st.sampled_from(PIECES), max_size=3).map("".join)
@@ -64,7 +64,7 @@ def expected(rows, names, min_rating, rated):
         if len(fields) != len(names):
             return None
         user, item = fields[names.index("user")], fields[names.index("item")]
-        if not user or not item or CONTROL.search(user.replace("\t", "") + item.replace("\t", "")):
+        if REFUSED.search(user) or REFUSED.search(item):
             return None
         rating = finite(fields[names.index("rating")]) if rated else 0
         if rating is None:

@@ -259,9 +259,19 @@ def from_codes(
 
 
 def unified(column: pa.ChunkedArray, what: str, where: str) -> tuple[Codes, pa.StringArray]:
-    """Codes and ids of a dictionary-encoded column; UserError if an id has control characters."""
+    """Codes and ids of a dictionary-encoded column; UserError if an id cannot be meant.
+
+    That is one with a control character, or with a byte order mark before it, as where two files
+    were joined: the first user of the second file would be another one than in the other lines.
+    """
     column = column.unify_dictionaries()
     ids = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.string())
+    marked = pc.starts_with(ids, "\ufeff")
+    if pc.any(marked).as_py():
+        raise UserError(
+            f"{where}: the {what} id {ids.filter(marked)[0].as_py()!r} begins with a byte order mark, "
+            "as if two files were joined; remove the mark"
+        )
     broken = pc.match_substring_regex(ids, r"[\x00-\x08\x0a-\x1f\x7f]")
     if pc.any(broken).as_py():
         example = ids.filter(broken)[0].as_py()
