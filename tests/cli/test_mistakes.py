@@ -60,6 +60,18 @@ MISTAKES = {
         "--grid ease.…: ease is not among the --models",
     ),
     "a parameter twice": (2, ["fit", "my.csv", "ease", "lambda=1", "lambda=2"], "given twice"),
+    "an option twice": (
+        *(2, ["tune", "my.csv", "--models", "ease", "--models=edlae"]),
+        "--models is given 2 times",
+    ),
+    "an option twice, as the configuration writes it": (
+        *(2, ["split", "my.csv", "--heldout_users", "3", "--heldout-users", "4"]),
+        "--heldout-users is given 2 times",
+    ),
+    "a short option twice": (
+        *(2, ["recommend", "m.h5", "my.csv", "-k", "3", "--k", "4"]),
+        "--k is given 2 times",
+    ),
     "filters that leave nothing": (
         *(1, ["fit", "my.csv", "ease", "lambda=1", "--min-item-users", "99999"]),
         "the protocol leaves no interaction",

@@ -56,7 +56,18 @@ class Number(click.ParamType[Any]):
 
 
 class Sections(click.Command):
-    """A command whose options are listed in sections."""
+    """A command whose options are listed in sections, and are refused if they are given twice.
+
+    Of two values of an option, click would take the last and say nothing of the other.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for param in order:
+            single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
+            if single and order.count(param) > 1:
+                raise click.UsageError(f"{param.opts[-1]} is given {order.count(param)} times", ctx)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
