@@ -84,6 +84,7 @@ STAGES["attribution"] = (
         code("steck2020_attribution.py"),
         COLUMNS[dataset],
         (config["rank"], *config["ranks"]),
+        SEED,
     ),
 )
 
@@ -118,6 +119,7 @@ rule steck2020_attribution_split:
         published=PUBLISHED_FACTS,
         rank=config["rank"],
         ranks=config["ranks"],
+        seed=config["seed"],
     script:
         "../scripts/steck2020_attribution.py"
 
@@ -153,6 +155,7 @@ rule steck2020_attribution_row:
         published=PUBLISHED_FACTS,
         rank=config["rank"],
         ranks=config["ranks"],
+        seed=config["seed"],
     script:
         "../scripts/steck2020_attribution.py"
 
@@ -242,6 +245,7 @@ STAGES["curves"] = (
         code("steck2020_curves.py"),
         COLUMNS[dataset],
         config["ranks"],
+        SEED,
     ),
 )
 
@@ -269,6 +273,7 @@ rule steck2020_curves:
         column=lambda wildcards: COLUMNS[wildcards.dataset],
         published=PUBLISHED_FACTS,
         ranks=config["ranks"],
+        seed=config["seed"],
     script:
         "../scripts/steck2020_curves.py"
 

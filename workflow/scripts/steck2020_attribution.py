@@ -12,7 +12,7 @@ with job(snakemake.log[0], f"dataset {name}, split {params.number}"):
     facts = read_split_facts(inputs.split)
     dataset = Dataset.of(name, facts, params.column, params.published)
     protocol = another_split(protocol_of(params.protocol), params.number)
-    sizes = params.rank, params.ranks, dataset.paper
+    sizes = params.rank, params.ranks, dataset.paper, params.seed
     study = Study.read(inputs.interactions, protocol, *sizes)
     if params.row:
         row = ROWS[params.row - 1]

@@ -11,7 +11,7 @@ name, params, inputs = snakemake.wildcards.dataset, snakemake.params, snakemake.
 with job(snakemake.log[0], f"dataset {name}"):
     facts = read_split_facts(inputs.split)
     dataset = Dataset.of(name, facts, params.column, params.published)
-    sizes = params.ranks[0], params.ranks, dataset.paper
+    sizes = params.ranks[0], params.ranks, dataset.paper, params.seed
     study = Study.read(inputs.interactions, protocol_of(params.protocol), *sizes)
     found = curves(study, params.ranks)
     stated = {"dataset": name, "data": dataset.data, "set": dataset.paper}

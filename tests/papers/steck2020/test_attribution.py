@@ -1,6 +1,7 @@
 """Rows 1 to 5 as published and exact: the models, the comparisons, the claims and the figure."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -100,6 +101,24 @@ def test_other_splits_have_other_seeds():
     protocol = Protocol(heldout_users=5)
     assert attribution.another_split(protocol, 0) == protocol
     assert attribution.another_split(protocol, 3) == Protocol(heldout_users=5, seed=98768)
+    last = Protocol(heldout_users=5, seed=2**32 - 1)
+    assert attribution.another_split(last, 1) == Protocol(heldout_users=5, seed=0)
+
+
+def test_the_configured_seed_gives_the_random_starts(study):
+    """Every row trained as published has another start, and the default is the notebook's."""
+    assert [study.data.seed_of(start) for start in range(3)] == [0, 1, 2]
+    others = [replace(study, data=replace(study.data, seed=seed)) for seed in (2, 0)]
+    assert [other.data.seed_of(0) for other in others] == [1, 2**32 - 1]
+    for row in ROWS:
+        point = Point(row.p or 0.0, 30.0, 2)
+        values = [
+            next(of.results(of.longer(row, point, (1,)))[0].itertuples()).objective
+            for of in (study, *others, study)
+        ]
+        assert values[0] == values[3]
+        assert len({*values}) == 3
+    assert others[0].data.training.seed == 2
 
 
 def test_errors_are_those_of_users_however_often_they_are_tested():

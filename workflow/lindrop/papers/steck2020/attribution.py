@@ -20,6 +20,7 @@ from lindrop.data.split import Protocol, Split, split
 from lindrop.models.base import Fit, LowRank
 from lindrop.papers.steck2020.procedures import (
     ROWS,
+    SEEDS,
     Data,
     Point,
     Row,
@@ -63,7 +64,7 @@ class Held(NamedTuple):
 
 def another_split(protocol: Protocol, number: int) -> Protocol:
     """Protocol of a split by number; number 0 is the configured one."""
-    return replace(protocol, seed=protocol.seed + number)
+    return replace(protocol, seed=(protocol.seed + number) % SEEDS)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Trial:
     model: LowRank
     converged: bool = False
     times: int = 1  # the published number of epochs
-    seed: int = 0
+    seed: int = 0  # number of the random start
     seconds: float = 0.0
     points: int = 0  # that the search tried
 
@@ -107,15 +108,17 @@ class Study:
     paper: str | None = None
 
     @classmethod
-    def of(cls, split: Split, rank: int, ranks: Sequence[int], paper: str | None) -> "Study":
-        """Study of a split at the rank of Table 1."""
+    def of(
+        cls, split: Split, rank: int, ranks: Sequence[int], paper: str | None, seed: int = 1
+    ) -> "Study":
+        """Study of a split at the rank of Table 1; `seed` is that of the configuration."""
         parts = ("validation/fold_in", "validation/held_out", "test/fold_in", "test/held_out")
         matrices = [split.matrix(part) for part in ("train", *parts)]
         for matrix in matrices:
             matrix.sum_duplicates()
         x, *held = matrices
         usable = usable_ranks([*ranks, rank], min(x.shape))
-        data = Data(x, rank_of_table(rank, usable), paper is not None)
+        data = Data(x, rank_of_table(rank, usable), paper is not None, seed)
         users = split.users[np.array(split.user_range("test/fold_in"))]
         return cls(data, Held(*held[:2]), Held(*held[2:]), users, paper)
 
@@ -127,10 +130,11 @@ class Study:
         rank: int = 1,
         ranks: Sequence[int] = (),
         paper: str | None = None,
+        seed: int = 1,
     ) -> "Study":
         """Study of a split that the protocol makes of a file of interactions."""
         found, _ = read_interactions(interactions)
-        return cls.of(split(found, protocol), rank, ranks, paper)
+        return cls.of(split(found, protocol), rank, ranks, paper, seed)
 
     def trials(self) -> Iterator[Trial]:
         """Every row as published, the optimum at its point, and the optimum at its own point."""
@@ -153,12 +157,12 @@ class Study:
 
         `times`, in ascending order, says how many times the published number of epochs.
         """
-        for seed in range(STARTS):
-            for _, model in self._train(row, point, [point.epochs], seed):
-                yield Trial(row, PUBLISHED, point, model, seed=seed)
-        start = time.perf_counter()
+        for start in range(STARTS):
+            for _, model in self._train(row, point, [point.epochs], start):
+                yield Trial(row, PUBLISHED, point, model, seed=start)
+        begun = time.perf_counter()
         for epochs, model in self._train(row, point, [point.epochs * n for n in times]):
-            seconds = time.perf_counter() - start
+            seconds = time.perf_counter() - begun
             more = epochs // point.epochs
             yield Trial(row, PUBLISHED, point, model, times=more, seconds=seconds)
         yield self._optimum(row, SAME, point)
@@ -186,13 +190,15 @@ class Study:
         return Trial(row, PUBLISHED, point, model, seconds=seconds, points=tried)
 
     def _train(
-        self, row: Row, point: Point, epochs: Sequence[int], seed: int = 0
+        self, row: Row, point: Point, epochs: Sequence[int], start: int = 0
     ) -> Iterator[tuple[int, LowRank]]:
         """Models after these numbers of epochs, in ascending order, each with its number.
 
+        `start` is the number of the random start.
+
         Where a training diverges until its numbers are no more finite, its models are NaN.
         """
-        wanted, model = list(epochs), None
+        wanted, model, seed = list(epochs), None, self.data.seed_of(start)
         try:
             with np.errstate(all="ignore"):
                 for epoch, model in enumerate(self.data.published(row, point, seed), 1):

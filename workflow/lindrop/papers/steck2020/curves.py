@@ -16,7 +16,7 @@ from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
 from lindrop.papers.steck2020.attribution import Study
 from lindrop.papers.steck2020.models import CURVES
-from lindrop.papers.steck2020.procedures import CONSTRAINED, ROWS, Data, Row, search
+from lindrop.papers.steck2020.procedures import CONSTRAINED, ROWS, Row, search
 from lindrop.ranking.evaluation import paired, summary
 from lindrop.ranking.grids import usable_ranks
 from lindrop.ranking.metrics import CRITERION
@@ -31,7 +31,7 @@ def curves(study: Study, ranks: Sequence[int]) -> pd.DataFrame:
     known = usable_ranks(ranks, min(data.x.shape))
     progress = Progress("Figure 1 as published", len(known) + 1, unit="ranks")
     for rank in known:
-        at = replace(study, data=Data(data.x, rank, data.of_paper))
+        at = replace(study, data=replace(data, rank=rank))
         trials = {name: at.tuned_training(row) for name, row in TRAINED.items()}
         tested = {name: study.test.per_user(trial.model) for name, trial in trials.items()}
         points = {name: trial.point._asdict() for name, trial in trials.items()}
