@@ -269,8 +269,8 @@ def unified(column: pa.ChunkedArray, what: str, where: str) -> tuple[Codes, pa.S
     marked = pc.starts_with(ids, "\ufeff")
     if pc.any(marked).as_py():
         raise UserError(
-            f"{where}: the {what} id {ids.filter(marked)[0].as_py()!r} begins with a byte order mark, "
-            "as if two files were joined; remove the mark"
+            f"{where}: the {what} id {ids.filter(marked)[0].as_py()!r} begins with a byte order "
+            "mark, as if two files were joined; remove the mark"
         )
     broken = pc.match_substring_regex(ids, r"[\x00-\x08\x0a-\x1f\x7f]")
     if pc.any(broken).as_py():

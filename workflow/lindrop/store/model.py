@@ -54,6 +54,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "WeightedFactors": ("item_factors", "alpha", "ridge"),
     "Popularity": ("counts",),
 }
+BESIDE = {"items", "shares", "history"}  # what a file may hold beside them
 
 
 @dataclass(frozen=True)
@@ -185,14 +186,19 @@ def _items_of(parts: Mapping[str, Array]) -> int:
 def _read_parts(file: StoredFile, items: int) -> Model:
     """The model for this number of items that the datasets of a file define.
 
-    Damaged if there is none, or if its arrays are not finite or do not fit together.
+    Damaged if its arrays are not finite or do not fit together. UserError if they are not those of
+    one kind of model: of a model with a part that this version does not know, it would be left out.
     """
     if "weights_1" in file:
         return _read_perceptron(file, items)
+    parts = {*file.names()} - BESIDE
     for kind, names in PARTS.items():
-        if all(name in file for name in names):
+        if parts == {*names}:
             return READERS[kind](file, items)
-    raise file.damaged("it holds no model")
+    raise UserError(
+        f"{file.path}: holds {', '.join(sorted(parts)) or 'no model'}, of which this version of "
+        "lindrop knows no model: read it with the version that wrote it, or fit it again"
+    )
 
 
 def _read_low_rank(file: StoredFile, items: int) -> LowRank:
