@@ -249,7 +249,8 @@ def test_a_byte_order_mark_before_an_id(format, tmp_path):
         pd.DataFrame({"user": ["1", "\ufeff1"], "item": ["2", "3"]}).to_parquet(path)
     else:
         line = lines[format]
-        text = "user,item\n" * (format == "csv") + f"{line.format('')}\n{line.format(chr(0xFEFF))}\n"
+        text = "user,item\n" if format == "csv" else ""
+        text += f"{line.format('')}\n{line.format(chr(0xFEFF))}\n"
         path.write_text(text, encoding="utf-8")
     message = message_of(path, format)
     assert r"the user id '\ufeff1' begins with a byte order mark, as if two files" in message
