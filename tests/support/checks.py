@@ -25,3 +25,8 @@ def figures_of(paper):
 def claims_of(paper):
     """What config/claims/<paper>.yaml says of a paper."""
     return read_paper(REPOSITORY / "config" / "claims" / f"{paper}.yaml", read_yaml(SCHEMA))
+
+
+def words_of_failing(found):
+    """What is said of the checks that do not hold."""
+    return [check.what for check in found if not check.holds]
