@@ -43,7 +43,7 @@ test: .venv/ready-dev lint  ## set up, then lint and run all tests
 # Tests that `make test` skips if PyTorch, Chromium or the Slurm executor is missing, and the fuzzers.
 EXTRAS := tests/dropout/test_deep.py tests/models/torch tests/workflow/test_deep_runs.py \
           tests/claims/test_page_in_browser.py \
-          tests/workflow/test_runs.py::test_slurm_groups_as_a_plan_for_any_cluster_does tests/fuzz
+          tests/workflow/test_planned_runs.py::test_slurm_groups_as_a_plan_for_any_cluster_does tests/fuzz
 
 test-extras: .venv/ready-dev  ## run the fuzzers, and the tests that need PyTorch, Chromium or the Slurm executor
 	@$(RUN) OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive python -m pytest $(EXTRAS)

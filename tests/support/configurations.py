@@ -23,6 +23,24 @@ pretorius2018:
     network: {hidden: 8, rate: 0.5, epochs: 20, every: 5, noise: 2.0, decay: 0.003}
     linear: {hidden: 8, rate: 0.01, epochs: 200, variance: 0.1, decay: 0.1}
 """  # experiments, for tests that run everything
+MINE = (
+    QUICK
+    + """
+datasets:
+  mine:
+    source: {format: csv, path: my.csv, user: user_id, item: product}
+    protocol: {heldout_users: 50}
+ranks: [2, 5, 10]
+rank: 5
+gram_shards: 3
+models:
+  edlae: {p: [0.1, 0.2, 0.3, 0.4], lambda: [1, 3, 10, 30, 100, 300, 1000, 3000]}
+tuning: grid
+points_per_job: 30
+compare: {budget: null}
+"""
+)  # everything, on a csv file that the test writes
+TUNE = "snakemake %s --cores 5 results/tuning/mine/ease/0.csv --configfile config/mine.yaml"
 RATINGS = """
 datasets:
   ratings:
@@ -45,3 +63,10 @@ def errors(output):
 
 def rules_run(output):
     return re.findall(r"^(?:local)?rule (\w+):", output, re.MULTILINE)
+
+
+def threads_of_tuning(output):
+    """Cores that a planned run of `TUNE` gives to the job."""
+    (job,) = re.findall(r"rule tune:\n((?: .*\n)*)", output)
+    asked = re.search(r"threads: (\d+)", job)
+    return int(asked[1]) if asked else 1

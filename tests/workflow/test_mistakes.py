@@ -13,6 +13,7 @@ from lindrop.configuration.config import checked
 from lindrop.configuration.config_text import check_text
 from lindrop.configuration.schema import load_schema
 from lindrop.data.headers import check_headers
+from support.configurations import SMALL
 
 SOURCE = {"format": "csv", "user": "user", "item": "item", "rating": None, "time": None}
 MINE = """
@@ -80,6 +81,14 @@ def test_a_wrong_column_ends_the_run_before_any_job(project):
         "'item'; did you mean 'userid'?"
     )
     assert not re.search(r"^(local)?rule ", output, re.MULTILINE)
+    assert [file.name for file in project.path("results").iterdir()] == [".gitkeep"]
+
+
+def test_a_mistake_in_the_configuration_stops_before_any_job(project):
+    project.write("config/mine.yaml", SMALL.replace("heldout_users", "heldout_user"))
+    output = project.fails("snakemake data --cores 2 --configfile config/mine.yaml")
+    assert "did you mean heldout_users?" in output
+    assert "Traceback" not in output
     assert [file.name for file in project.path("results").iterdir()] == [".gitkeep"]
 
 
