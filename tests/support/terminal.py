@@ -10,6 +10,29 @@ import termios
 
 import pyte
 
+from support.repository import BIN, REPOSITORY
+
+ENV = {
+    **{k: v for k, v in os.environ.items() if k not in ("CI", "TERM", "NO_COLOR")},
+    "PYTHONPATH": str(REPOSITORY / "workflow"),
+}
+SHOWN = [str(BIN / "snakemake"), "--cores", "2", "--show-failed-logs", "--logger", "lindrop"]
+# Jobs that do not end before the test has written `go`, and one that ends at once.
+WAITING = """
+rule all:
+    input: "edlae.fit", "ease.fit", "split"
+
+rule split:
+    output: "split"
+    shell: "touch {output}"
+
+rule fit:
+    input: "split"
+    output: "{model}.fit"
+    log: "logs/{model}.log"
+    shell: "%s until [ -e go ]; do sleep 0.05; done; touch {output}"
+"""
+
 
 def heed_interrupts():
     """What a process inherits that was started in the background of a script: to ignore Ctrl-C."""
