@@ -32,6 +32,7 @@ def test_neighbours_are_those_of_the_largest_scores(kind, k):
     """The lower of two equal scores is chosen; popular items that share no user with j count."""
     solver, found = solved(X[kind], k)
     expected = list(reference(X[kind], [k] * X[kind].shape[1], solver.penalty))
+    assert len(found.lengths) == len(expected)
     for j, own in enumerate(expected):
         assert sorted(found.column(j)[0]) == own
 

@@ -115,9 +115,11 @@ def test_a_file_that_snakemake_cannot_read_ends_in_its_own_error_but_with_make_i
     says(
         "config/README.md",
         "Without `make`, Snakemake reads the file first. Its own error or traceback ends the run "
-        "if the file is not UTF-8,",
+        "if the file is not UTF-8, is not valid YAML, contains itself by an alias, is nested "
+        "hundreds of levels deep, has a number of thousands of digits, has a date that does not "
+        "exist, or has a tag such as `!!int` before another type. `make CONFIG=FILE` checks the "
+        "file before and says one line.",
         what,
-        "`make CONFIG=FILE` checks the file before and says one line.",
     )
     content, error = UNREADABLE[what]
     project.path("mine.yaml").write_bytes(content)
