@@ -113,7 +113,8 @@ def test_places_of_users_and_items_change_no_model(kind, monkeypatch):
         monkeypatch.setattr(fits, "WEIGHTS", weights)
         assert_same(fit_sparse_edlae(data, 20, 0.4, 5.0, user_cap=6).model, found)
     ranges = range(0, 31), range(31, data.items)
-    blocks = [fit_columns(data, columns, 20, 0.4, 5.0, user_cap=6) for columns in ranges]
+    options = {"neighbours": 20, "p": 0.4, "ridge": 5.0, "user_cap": 6}
+    blocks = [fit_columns(data, columns, **options) for columns in ranges]
     assert_same(joined([cut(block, cuts_of(blocks[0])) for block in blocks]), found)
 
 

@@ -26,14 +26,6 @@ def fit_sparse_edlae(
     return Fit(joined(parts))  # X' is freed before the parts are joined
 
 
-def fit_columns(
-    data: Training,
-    items: range,
-    neighbours: float,
-    p: float,
-    ridge: float,
-    user_cap: float = USER_CAP,
-    spread: float = 0.0,
-) -> SparseItems:
+def fit_columns(data: Training, items: range, **options: float) -> SparseItems:
     """Columns of the B of `fit_sparse_edlae` for a range of items; all others are empty."""
-    return joined(Solver(data, neighbours, p, ridge, user_cap, spread).parts(items))
+    return joined(Solver(data, **options).parts(items))
