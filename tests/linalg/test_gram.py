@@ -8,7 +8,14 @@ import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
 from lindrop.linalg import gram
-from lindrop.linalg.gram import _places, gram_matrix, gram_triangle, needed_bytes, user_shards
+from lindrop.linalg.gram import (
+    GROUPS,
+    _places,
+    gram_matrix,
+    gram_triangle,
+    needed_bytes,
+    user_shards,
+)
 from support.gram import interactions
 
 
@@ -57,22 +64,38 @@ def test_shards_add_up_to_the_same_bits(shards):
     np.testing.assert_array_equal(total, gram_matrix(x))
 
 
+def test_places_are_those_of_all_entries_group_by_group():
+    x = interactions(500, 700, 0.05)
+    listed = [
+        (item, entry, earlier)
+        for items, (first, where, numbers) in _places(x)
+        for item in items
+        for entry, earlier in zip(
+            where[first[item] : first[item + 1]],
+            numbers[first[item] : first[item + 1]],
+            strict=True,
+        )
+    ]
+    rows = np.repeat(np.arange(500), np.diff(x.indptr))
+    expected = sorted(zip(x.indices, range(x.nnz), np.arange(x.nnz) - x.indptr[rows], strict=True))
+    assert listed == expected
+    assert len(list(_places(x))) == GROUPS
+
+
 def test_numbers_within_a_row_of_more_than_65536_items_are_exact():
-    long = np.ones((1, 70_000), np.float32)
-    first, where, earlier = _places(sp.csr_array(long))
-    assert earlier.dtype == np.uint32
-    np.testing.assert_array_equal(earlier, np.arange(70_000))
-    np.testing.assert_array_equal(where, np.arange(70_000))
-    np.testing.assert_array_equal(first, np.arange(70_001))
+    x = sp.csr_array(np.ones((1, 70_000), np.float32))
+    numbers = [earlier for _, (_, _, earlier) in _places(x)]
+    assert {each.dtype for each in numbers} == {np.dtype(np.uint32)}
+    np.testing.assert_array_equal(np.concatenate(numbers), np.arange(70_000))
 
 
 @pytest.mark.parametrize("most", [1, 5])
 def test_numbers_within_rows_may_have_four_bytes(most, monkeypatch):
-    x = interactions(40, 30, 0.3, most=most)
-    expected = gram_matrix(x)
-    short = gram._places(x)
-    monkeypatch.setattr(gram, "_places", lambda _: (*short[:2], short[2].astype(np.uint32)))
-    assert short[2].dtype == np.uint16
+    x = interactions(300, 150, 0.3, most=most)
+    expected, listed = gram_matrix(x), list(_places(x))
+    assert {earlier.dtype for _, (_, _, earlier) in listed} == {np.dtype(np.uint16)}
+    wide = [(group, (*two, earlier.astype(np.uint32))) for group, (*two, earlier) in listed]
+    monkeypatch.setattr(gram, "_places", lambda _: wide)
     np.testing.assert_array_equal(gram_matrix(x), expected)
 
 

@@ -1,6 +1,7 @@
 """Compute G = X'X, all that most linear models need to know about the training users."""
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from lindrop.linalg.kernels import (
 from lindrop.linalg.triangle import PANEL, Triangle, entries
 
 COUNTED = 1 << 22  # entries of X counted at once
+GROUPS = 4  # of items, whose entries are listed one group after the other
 ROWS = 64  # per task: few enough to balance the threads; they divide a panel
 EXACT = 2**24  # float32 holds every integer below this limit
 
@@ -39,17 +41,17 @@ def gram_triangle(
     items = x.shape[1]
     needed = needed_bytes(items, x.nnz, np.dtype(dtype).itemsize, x.indices.itemsize, room)
     require_memory(needed, f"X'X of {items:,} items")
-    ones = bool(np.all(x.data == 1))
     arrays = (x.indptr, *csr(x)[1:])  # signed indptr: in Numba uint64 + 1 is float
-    places = _places(x)
     gram = Triangle.empty(items, dtype, room)
-    add_rows = count_rows if ones else multiply_rows
+    add_rows = count_rows if np.all(x.data == 1) else multiply_rows
+    for group, places in _places(x):
 
-    def rows(start: int, stop: int) -> None:
-        number = start // PANEL
-        add_rows(arrays, places, gram.panels[number], number * PANEL, start, stop)
+        def rows(start: int, stop: int, top: int = group.start, places: Csr = places) -> None:
+            number = (top + start) // PANEL
+            panel = gram.panels[number]
+            add_rows(arrays, places, panel, number * PANEL, top + start, top + stop)
 
-    over_blocks(rows, items, ROWS)
+        over_blocks(rows, len(group), ROWS)
     require_exact(gram.diagonal())
     return gram
 
@@ -59,17 +61,32 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> Matrix:
     return gram_triangle(x, dtype, room=True).square()
 
 
-def _places(x: sp.csr_array) -> Csr:
-    """First place of each item; at each place, where X has an entry and its number in its row."""
+def _places(x: sp.csr_array) -> Iterator[tuple[range, Csr]]:
+    """Yield groups of items, and of their entries the places in X and the numbers in their rows.
+
+    The first of three arrays has the first place of each item in the other two.
+    """
     first = np.zeros(x.shape[1] + 1, np.int64)
     for start in range(0, x.nnz, COUNTED):  # NumPy would copy all indices as 64-bit integers
         first[1:] += np.bincount(x.indices[start : start + COUNTED], minlength=x.shape[1])
     np.cumsum(first, out=first)
     short = np.diff(x.indptr).max(initial=0) <= np.iinfo(np.uint16).max
-    where = np.empty(x.nnz, unsigned(x.indptr).dtype)
-    earlier = np.empty(x.nnz, np.uint16 if short else np.uint32)
-    place_entries((x.indptr, *csr(x)[1:]), first[:-1].copy(), where, earlier)
-    return first, where, earlier
+    arrays, entry_of = (x.indptr, *csr(x)[1:]), x.indptr[:-1].copy()
+    for group in _groups(first):
+        start, stop = first[group.start], first[group.stop]
+        where = np.empty(stop - start, unsigned(x.indptr).dtype)
+        earlier = np.empty(stop - start, np.uint16 if short else np.uint32)
+        next_of = first[group.start : group.stop] - start
+        place_entries(arrays, entry_of, next_of, group.start, group.stop, where, earlier)
+        yield group, (first - start, where, earlier)
+
+
+def _groups(first: npt.NDArray[np.int64]) -> Iterator[range]:
+    """Split items, whose first places are given, where as many tasks end; each has some entries."""
+    items = len(first) - 1
+    ends = np.searchsorted(first, first[-1] * np.arange(1, GROUPS) // GROUPS)
+    bounds = sorted({0, *(int(end) // ROWS * ROWS for end in ends), items})
+    yield from (range(*pair) for pair in itertools.pairwise(bounds))
 
 
 def needed_bytes(

@@ -51,19 +51,24 @@ def unsigned(index: Array) -> Array:
 
 
 @compiled
-def place_entries(x: Csr, next_of: Array, where: Array, earlier: Array) -> None:
-    """Write, item by item, where X has its entries, and how many entries of their rows come before.
+def place_entries(
+    x: Csr, entry_of: Array, next_of: Array, start: int, stop: int, where: Array, earlier: Array
+) -> None:
+    """Write where X has the entries of items start to stop - 1, and their numbers in their rows.
 
-    `next_of` are the places of the items' first entries; they end at those of the next items.
+    `entry_of` has each row's first entry of these items, afterwards the one behind the last.
+    `next_of` has the places of the items' first entries; they end at those of the next items.
     """
     indptr, items, _ = x
-    for u in range(len(indptr) - 1):
-        first = indptr[u]
-        for entry in range(first, indptr[u + 1]):
-            place = next_of[items[entry]]
+    for u in range(len(entry_of)):
+        entry = entry_of[u]
+        while entry < indptr[u + 1] and items[entry] < stop:
+            place = next_of[items[entry] - start]
             where[place] = entry
-            earlier[place] = entry - first
-            next_of[items[entry]] = place + 1
+            earlier[place] = entry - indptr[u]
+            next_of[items[entry] - start] = place + 1
+            entry += 1
+        entry_of[u] = entry
 
 
 @compiled
