@@ -39,7 +39,7 @@ def test_imports_are_followed_through_modules():
 
 @pytest.mark.parametrize("script", ["tune.py", "fit.py", "tune_deep.py", "fit_deep.py"])
 def test_a_script_that_fits_any_model_reaches_no_model(script):
-    """Such a script imports the model that it is asked for when it runs, by the catalogue."""
+    """These scripts import a model through the catalogue, only when they run."""
     modules = {str(entry.module.relative_to(WORKFLOW)) for entry in CATALOGUE.values()}
     assert names(script) & modules == set()
     assert {"lindrop/models/catalogue.py", "lindrop/models/entry.py"} <= names(script)
@@ -147,7 +147,7 @@ def test_what_is_left_out_does_not_count(package):
 
 
 def test_what_is_remembered_is_what_would_be_found(package):
-    """By another process, from whatever file there is."""
+    """Another process finds the same hash, whatever the file of remembered ones holds."""
     code = (
         "from pathlib import Path; from lindrop.base.digest import digest, remember\n"
         "remember(Path('kept/code.json')); print(digest([Path('script.py')], Path()))"

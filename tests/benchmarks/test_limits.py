@@ -41,7 +41,7 @@ def test_jobs_of_a_rule_and_a_model_are_one_line_in_the_order_of_the_work():
 
 @pytest.mark.parametrize(("name", "kind"), [("X'X", "increments"), ("invert", "matrix product")])
 def test_a_step_is_measured_beside_its_bound(name, kind, tmp_path, monkeypatch):
-    """With a machine that does 10⁸ of anything per second, and a step that took half a second."""
+    """The machine is said to do 10⁸ of anything per second, and the step to take half a second."""
     monkeypatch.setattr(limits, "RATES", dict.fromkeys(limits.RATES, lambda items: 1e8))
     monkeypatch.setattr(limits, "seconds_of", lambda run, runs: (run(), 0.5)[1])
     data = limits.Data(300, tmp_path)

@@ -235,7 +235,7 @@ def test_names_of_models_tell_versions_of_a_table_apart(folder, said):
 
 
 def test_a_user_who_has_everything(folder, said, refused):
-    """Nothing is left to recommend, which every form of the output says by no row."""
+    """Nothing is left to recommend, so every form of the output is without rows."""
     (folder / "all.csv").write_text("user,item\na,x\na,y\nb,x\nb,y\n")
     said("fit", "all.csv", "ease", "lambda=1", "-o", "m.h5")
     assert "has every item of the model" in refused(1, "explain", "m.h5", "all.csv", "a")

@@ -232,7 +232,7 @@ def test_single_colons_where_two_belong(line, tmp_path):
     [("csv", "user,item"), ("csv", '"item","user"'), ("tsv", "user\titem")],
 )
 def test_a_header_line_that_comes_again(format, header, mark, tmp_path):
-    """As after `cat a.csv b.csv`: the line would be a user, and numbers would sort as texts."""
+    """`cat a.csv b.csv` makes such a file: the line would be a user, and numbers sort as texts."""
     one = f"{mark}{header}\n" + ("1,2\n3,4\n" if "," in header else "1\t2\n3\t4\n")
     path = tmp_path / "x"
     path.write_text(one * 2, encoding="utf-8")
@@ -242,7 +242,7 @@ def test_a_header_line_that_comes_again(format, header, mark, tmp_path):
 
 @pytest.mark.parametrize("format", ["csv", "movielens", "msd", "parquet"])
 def test_a_byte_order_mark_before_an_id(format, tmp_path):
-    """As after `cat a b`, of files without header lines: the line would have a user of its own."""
+    """`cat a b` of files without a header makes such a line, which would be another user's."""
     lines = {"csv": "{}1,2", "movielens": "{}1::2::4::9", "msd": "{}1\t2\t3"}
     path = tmp_path / "x"
     if format == "parquet":

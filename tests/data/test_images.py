@@ -35,7 +35,7 @@ def cifar_batches():
 
 
 def write_cifar(path, **replaced):
-    """In an order of their own, as in the published archive; None leaves a member out."""
+    """Write an archive with its members out of order, as published; None leaves a member out."""
     batches = cifar_batches()
     files = {name: batch_pickle(*batches[name]) for name in sorted(batches, reverse=True)}
     kept = {name: data for name, data in (files | replaced).items() if data is not None}

@@ -155,7 +155,7 @@ def test_perfect_reconstructions_have_the_mapping_one(x):
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_blocks_do_not_matter_beyond_rounding(activation, x, weights, monkeypatch):
-    """Not even to the noise."""
+    """The noise is the same, too."""
     x, weights = x.astype(np.float32), Weights(*(each.astype(np.float32) for each in weights))
     _, modes = modes_of(x)
     passes = []
@@ -170,7 +170,7 @@ def test_blocks_do_not_matter_beyond_rounding(activation, x, weights, monkeypatc
 
 
 def test_a_step_goes_down_the_gradient_with_the_penalty(x):
-    """Also of the penalty: (γ/2)(‖W₁‖² + ‖W₂‖²)."""
+    """The gradient is that of the loss and of the penalty (γ/2)(‖W₁‖² + ‖W₂‖²)."""
     _, modes = modes_of(x)
     network = NETWORK._replace(activation="tanh")  # a ReLU bends too close to small weights
     run, weights = begin(INPUTS, network, float), begin(INPUTS, network, float).weights

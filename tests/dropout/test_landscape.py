@@ -37,7 +37,7 @@ LAM = 0.7
 
 
 def problem(*values, r, lam, seed=0):
-    """With these eigenvalues, falling."""
+    """A problem with these eigenvalues, which fall, and random eigenvectors."""
     vectors = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(values),) * 2))[0]
     return Tied(np.array(values, dtype=float), vectors, r, lam)
 

@@ -172,7 +172,7 @@ def test_without_dropout_the_optimum_is_the_truncated_svd():
 
 @pytest.mark.parametrize("lam", [0.01, 1.0, 30.0])
 def test_rho_is_the_largest_feasible_and_no_other_rank_is_better(lam):
-    """By brute force over the ranks, on the reduced problem in singular values."""
+    """Every rank is tried on the reduced problem in singular values."""
     values = np.sort(np.random.default_rng(3).exponential(size=6))[::-1]
     r = 5
     best = {}

@@ -57,7 +57,7 @@ def every_sample(inputs, nodes, keep):
 
 
 def mean_change(m, rows, keep, train):
-    """Of U' and V', or of U', by one step."""
+    """The expected change of the weights (U' and V', or U' alone) by one step."""
     total = [np.zeros_like(part) for part in rows]
     for x, b, probability in every_sample(m.shape[1], len(rows[0]), keep):
         trained = [part.copy() for part in rows]

@@ -99,7 +99,7 @@ def test_drawn_masks_have_these_moments(name):
 
 
 def assert_kept_together(kept, mean, characteristic):
-    """As often as μ and C̄ say, within five standard errors; on the diagonal stands each node."""
+    """Pairs of nodes are kept as often as μ and C̄ say, within five standard errors."""
     share = kept.T.astype(float) @ kept / len(kept)
     wanted = mean**2 * (1 + characteristic)
     error = np.sqrt(wanted * (1 - wanted) / len(kept))
@@ -200,7 +200,7 @@ def test_the_gradient_of_dropconnect(net):
 
 
 def assert_slopes(value, gradient, net):
-    """By differences, in random directions."""
+    """The gradient agrees with differences of the value in random directions."""
     rng = np.random.default_rng(1)
     for _ in range(5):
         du, dv = rng.normal(size=net.u.shape), rng.normal(size=net.v.shape)

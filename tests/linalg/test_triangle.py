@@ -60,7 +60,7 @@ def test_places_in_a_large_triangle_exceed_32_bits():
 
 
 class Itself:
-    """As values: those at any places are the places."""
+    """An array whose values are their own places."""
 
     def __getitem__(self, places):
         return places
@@ -75,7 +75,7 @@ def test_values_of_another_length_are_refused():
 @pytest.mark.parametrize("items", SIZES)
 @pytest.mark.parametrize("ones", [True, False])
 def test_products_are_those_of_the_matrix(items, ones, threads, monkeypatch):
-    """In whole numbers, so to the last bit."""
+    """Products of whole numbers are exact to the last bit."""
     monkeypatch.setenv("OMP_NUM_THREADS", threads)
     matrix, y = symmetric(items), np.random.default_rng(2).integers(-9, 10, (items, 3))
     triangle = Triangle.of(matrix)

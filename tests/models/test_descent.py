@@ -100,7 +100,7 @@ def test_a_trial_of_dependent_columns_is_a_trial_that_failed():
 
 
 def test_single_precision_ends_where_double_precision_does():
-    """Also long after rounding errors are all that changes."""
+    """The objectives still agree long after only rounding errors change."""
     x, long = tasteful(2_000, 120, seed=1), {"iterations": 150, "tolerance": -1}
     for fits in (fit_edlae, fit_zero_diagonal):
         single, double = (

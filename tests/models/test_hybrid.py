@@ -51,7 +51,7 @@ def test_the_objective_is_that_of_the_model_and_never_rises():
 
 
 def test_s_is_the_optimum_on_its_pattern():
-    """From X itself: the gradient of the objective is 0 in every weight of S."""
+    """The gradient of the objective, computed from X, is 0 in every weight of S."""
     model = hybrid().model
     s = model.sparse.matrix.toarray()
     gradient = (H @ product_of(model) - G) / np.diag(H)[:, None]

@@ -60,7 +60,7 @@ def test_columns_of_few_users_with_many_items_are_optimal():
 
 
 def require_optimal(interactions, k, **options):
-    """From X itself: the gradient of the objective is 0 in every weight of the pattern."""
+    """The gradient of the objective, computed from X, is 0 in every weight of the pattern."""
     x = interactions.toarray().astype(np.float64)
     solver, found = solved(interactions, k, dtype=np.float32, **options)
     model = in_rows(found, np.arange(x.shape[1]), x.shape[1])
@@ -99,7 +99,7 @@ def test_threads_blocks_and_ranges_change_no_bit(kind, spread, monkeypatch):
 
 @pytest.mark.parametrize("kind", X)
 def test_places_of_users_and_items_change_no_model(kind, monkeypatch):
-    """Not a bit of it, where sums are of whole numbers."""
+    """Models of whole numbers are the same to the last bit."""
     expected = fit_sparse_edlae(Training.of(X[kind]), 20, 0.4, 5.0, user_cap=6).model
     monkeypatch.setattr(order, "SMALL", 0)
     data = Training.of(X[kind])
@@ -132,7 +132,7 @@ def test_items_and_users_of_one_topic_are_neighbours_in_memory():
 
 
 def assert_same(model, expected):
-    """To the last bit, types included."""
+    """Two models are the same to the last bit, types included."""
     for part in ("indptr", "indices", "data"):
         found, wanted = getattr(model, part), getattr(expected, part)
         assert found.dtype == wanted.dtype

@@ -60,7 +60,7 @@ def test_no_item_has_more_than_four_times_the_neighbours():
 
 
 def test_neighbours_of_weighted_interactions_have_the_largest_scores():
-    """By float64: up to rounding, no item outside has a larger score than one inside."""
+    """By scores in float64, no item outside is above one inside, up to rounding."""
     x = X["weighted"].toarray().astype(np.float64)
     solver, found = solved(X["weighted"], 12)
     n = np.count_nonzero(x.any(1))

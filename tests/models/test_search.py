@@ -93,7 +93,7 @@ def test_it_makes_the_same_fits_every_time(name, data, users):
 
 
 def test_a_grid_whose_best_value_is_at_its_end_is_continued(data, users):
-    """In its last ratio, a few times at most; the choice is on no edge where more was tried."""
+    """It goes on by its last ratio, a few times at most; an inner choice is not on the edge."""
     inner = choose(searched("ease", data, users), OPTIONS["ease"])["lambda"][0]
     assert 30 <= inner <= 300
     for short in ([1, 3], [3000, 10000]):

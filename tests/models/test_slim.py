@@ -29,7 +29,7 @@ def dense(fit):
 @pytest.mark.parametrize("nonnegative", [True, False])
 @pytest.mark.parametrize(("l1", "l2"), [(0.5, 3.0), (5.0, 30.0), (20.0, 0.0), (0.0, 30.0)])
 def test_every_column_meets_the_conditions_of_optimality(l1, l2, nonnegative):
-    """From X itself: the gradient is in minus the subdifferential of the penalty, item by item."""
+    """The gradient, from X itself, is in minus the subdifferential of the penalty, item by item."""
     fit = fitted(l1, l2, nonnegative=nonnegative)
     b = dense(fit)
     assert fit.converged
@@ -120,7 +120,7 @@ def test_every_column_is_in_one_part_and_parts_are_spread():
 
 
 def test_the_time_of_all_columns_follows_from_a_share(monkeypatch):
-    """Of 70 columns 24 are solved, which is told to take 2 and 3 hours."""
+    """24 of 70 columns are solved, in 2 and in 3 hours by a clock of the test."""
     clock = iter([0.0, 7200.0, 10_000.0, 20_800.0])
     monkeypatch.setattr(slim_fraction.time, "process_time", lambda: next(clock))
     rows = list(slim_fraction.measured(GRAM.astype(np.float32), 0.4))

@@ -12,7 +12,7 @@ from support.splits import interactions_of
 
 
 def test_test_users_are_those_over_whom_metrics_are_means(tmp_path):
-    """Of a test user with fewer than five rows, none is held out to test with."""
+    """A test user with fewer than five rows has none held out, so nothing to be tested with."""
     rows = [(f"u{user}", f"i{item}") for user in range(60) for item in range(2 + user % 9)]
     interactions = interactions_of(rows)
     made = split(interactions, Protocol(20))

@@ -165,7 +165,7 @@ def test_a_step_that_nothing_interrupts_ends_with_its_process(tmp_path, log):
 
 @pytest.mark.parametrize("earlier", ["begun\n", f"begun\n{limit.ENDED}0:00:03)!\n"])
 def test_a_job_that_fails_is_not_left_out(tmp_path, log, earlier):
-    """Not even where the log, which it did not come to write, is that of one that was."""
+    """This holds even if the log is still that of an earlier job that was left out."""
     log.write_text(earlier)
     limit.begin(60)
     with pytest.raises(ZeroDivisionError):

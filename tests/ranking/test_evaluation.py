@@ -258,7 +258,7 @@ def test_a_list_longer_than_there_are_items():
 
 
 def test_scores_that_cannot_hold_minus_infinity_mask_as_well():
-    """As truth values, masked items would be True, and so the best."""
+    """Minus infinity as a truth value is True, which would make masked items the best."""
     scores = np.array([[True, False, True, False], [True, True, False, False]])
     seen = sp.csr_array(np.array([[1, 0, 0, 0], [0, 0, 0, 1]], np.float32))
     for dtype in (bool, np.int8, np.int64, np.float16):
@@ -277,7 +277,7 @@ def test_shares_that_are_not_of_these_items_are_refused(shares):
 
 
 def test_held_out_entries_that_are_no_ones_are_warned_of(caplog):
-    """As where a matrix of ratings is given: nDCG may be above 1."""
+    """With a matrix of ratings, for example, nDCG may be above 1."""
     fold_in, held_out = sp.csr_array((3, 4)), sp.csr_array(np.eye(3, 4, dtype=np.float32))
     evaluate(Constant([4, 3, 2, 1]), fold_in, held_out)
     assert caplog.text == ""

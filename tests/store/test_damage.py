@@ -245,7 +245,7 @@ def test_arrays_of_a_model_that_do_not_fit_are_refused(kind, name, change, tmp_p
 
 @pytest.mark.parametrize("kind", ["low rank", "sparse", "full rank", "popularity"])
 def test_a_model_with_a_part_more_is_not_read_without_it(kind, tmp_path):
-    """As an older version would read a hybrid model as its low rank alone."""
+    """Otherwise an older version would read a hybrid model as its low rank alone."""
     path = tmp_path / "model.h5"
     next(stored for stored in HDF5 if stored.name == f"model: {kind}").write(path)
     with h5py.File(path, "r+") as file:

@@ -19,7 +19,7 @@ def one(source=None, protocol=None, **more):
 
 
 def with_default(file):
-    """As Snakemake puts it together: a file without datasets adds to the default."""
+    """A configuration as Snakemake merges it: a file without datasets adds to the default."""
     given = yaml.safe_load(file.read_text())
     default = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text())
     return given if "datasets" in given else default | given

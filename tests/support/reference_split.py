@@ -61,7 +61,7 @@ def reference_split(rows, *, heldout_users, min_user, min_item, test_fraction=0.
 
 
 def sorted_ids(ids, all_ids):
-    """As integers only if every id is in canonical decimal form, else as strings."""
+    """Sort ids as integers if every id is in canonical decimal form, otherwise as strings."""
     if all(re.fullmatch("0|[1-9][0-9]*", each) for each in all_ids):
         return sorted(ids, key=int)
     return sorted(ids)

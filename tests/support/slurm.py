@@ -210,7 +210,7 @@ PartitionName=batch Nodes={",".join(NODES)} Default=YES MaxTime=INFINITE State=U
 
 
 def output_of(*command):
-    """Of a command; nothing while it fails, as it does until the controller answers."""
+    """The output of a command, which is empty while it fails, until the controller answers."""
     return subprocess.run(command, capture_output=True, text=True).stdout
 
 

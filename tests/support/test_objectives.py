@@ -7,7 +7,7 @@ from support.objectives import RANK, Loss, WeightDecay
 
 
 def test_the_gradients_of_this_file_are_those_of_its_objectives():
-    """Those of support/objectives.py."""
+    """The gradients in support/objectives.py agree with differences of the objectives."""
     rng = np.random.default_rng(0)
     u, v, du, dv = rng.normal(size=(4, 20, RANK))
     for loss in (Loss(0.3, 5.0), Loss(0.3, 5.0, free_diagonal=True), WeightDecay(5.0)):

@@ -40,7 +40,7 @@ SAID = r"\[\d+ %\] \d+ of 41 tests; running: (none|test_inner\.py::\S+ \(\d+ s\)
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_lines_are_whole_and_apart_from_the_dots(workers, tmp_path):
-    """Where a line is due all the time."""
+    """In this run of pytest, a line of progress is due all the time."""
     (tmp_path / "test_inner.py").write_text(INNER)
     (tmp_path / "conftest.py").write_text(CONFTEST)
     command = [sys.executable, "-m", "pytest", "-q", "--color=no", f"--numprocesses={workers}"]

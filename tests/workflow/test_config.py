@@ -27,7 +27,7 @@ def test_the_schema_is_a_valid_one_of_its_draft(schema):
 
 
 def test_every_model_has_its_options_in_the_schema(schema):
-    """Nothing is to be said of popularity: the only model without options has no entry."""
+    """Popularity, the only model without options, has no entry."""
     assert "properties" not in yaml.safe_load(FILE.read_text())["properties"]["models"]
     models = schema["properties"]["models"]["properties"]
     assert {"popularity", *models} == set(CATALOGUE)
@@ -37,7 +37,7 @@ def test_every_model_has_its_options_in_the_schema(schema):
 
 @pytest.mark.parametrize("name", [name for name in CATALOGUE if CATALOGUE[name].options])
 def test_the_options_of_a_model_are_parameters_of_its_fit(name):
-    """Those of PyTorch's models are passed on, to a class that needs PyTorch."""
+    """PyTorch's models pass their options on to a class that needs PyTorch."""
     if CATALOGUE[name].torch:
         pytest.importorskip("torch")
     known = signature(CATALOGUE[name].resolved()).parameters

@@ -175,7 +175,7 @@ def same(one, other):
 
 @pytest.mark.parametrize("name", ["mult_dae", "mult_vae"])
 def test_a_killed_training_goes_on_in_the_next_run(trained, name):
-    """Of one point, beside the model; of one that was chosen, where its tuning left it."""
+    """A single point has its checkpoint beside the model, a chosen one where its tuning was."""
     alone = f"results/models/small/{name}.checkpoint"
     file = checkpoint_of_the_chosen(trained) if name == "mult_vae" else alone
     model = trained.path(f"results/models/small/{name}.h5")

@@ -30,7 +30,7 @@ def test_images_are_downloaded_once_and_read(project, mirror):
 
 
 def test_a_file_that_is_not_the_published_one_is_refused_and_named(project):
-    """In `data_dir` the published facts hold; an own path states none."""
+    """Files in `data_dir` must be the published ones; a path of one's own states no facts."""
     folder = project.path("mine/mnist")
     folder.mkdir(parents=True)
     write_idx(folder)
@@ -46,7 +46,7 @@ def test_a_file_that_is_not_the_published_one_is_refused_and_named(project):
 
 
 def test_published_sets_can_be_planned(project):
-    """Nothing else asks for them: the default run has no download (test_workflow.py)."""
+    """Only this target asks for them: the default run downloads nothing (test_planned_runs.py)."""
     output = project.ok(f"{TARGET} results/data/images/cifar10.h5 -n")
     assert sorted(rules_run(output)) == ["fetch"] * 3 + ["read_images"] * 2
 

@@ -38,7 +38,7 @@ def test_a_module_from_a_repository_on_this_machine(theirs, repository):
 
 
 def test_a_deployed_workflow(theirs, repository):
-    """By snakedeploy: from a host of repositories, for which the one on this machine stands in."""
+    """snakedeploy fetches it from a host of repositories, replaced here by a folder."""
     pytest.importorskip(
         "snakedeploy", reason="needs snakedeploy: make .venv/ready-dev with Python < 3.13"
     )

@@ -118,7 +118,7 @@ def is_grouped(project, executor=""):
 
 @pytest.mark.parametrize(("mode", "threads"), [("default", 5), ("remote", 3)])
 def test_slurm_says_how_many_cores_are_those_of_a_job_that_was_submitted(mode, threads, project):
-    """Not of a run that a user starts within an allocation: there, --cores does."""
+    """In a run that a user starts within an allocation, --cores counts instead."""
     project.write("config/small.yaml", SMALL)
     command = f"snakemake -n data --cores 5 --mode {mode} --configfile config/small.yaml"
     output = project.ok(command, SLURM_CPUS_PER_TASK="3")

@@ -110,7 +110,7 @@ def test_the_run_says_which_model_recommends_and_whether_it_was_chosen_on_older_
 
 
 def test_the_best_model_is_that_by_the_criterion_of_the_configuration(project):
-    """Not the first one of a table that was made with another criterion."""
+    """It need not be the first one of a table that was made with another criterion."""
     command = "snakemake recommend --cores 1 -n --configfile mine.yaml"
     table = "results/tables/compare.csv"
     lines = ["popularity,ndcg@100,0.3", "popularity,recall@20,0.1", "slim,recall@20,"]
@@ -137,7 +137,7 @@ def test_a_model_remembers_all_options_of_its_fit_so_that_refit_makes_it_again(p
 
 
 def test_a_model_remembers_the_columns_and_ratings_of_its_table(project):
-    """In Python, too, bad ratings are then no interactions, whatever the column is called."""
+    """So low ratings are no interactions in Python either, whatever the column is called."""
     random = np.random.default_rng(0)
     pairs = np.argwhere(random.random((80, 12)) < 0.6)
     table = pd.DataFrame({"who": pairs[:, 0], "what": pairs[:, 1]}).astype(str)

@@ -250,7 +250,7 @@ def test_an_edit_reruns_what_it_concerns(edit, finished):
 
 
 def test_what_is_reported_is_what_the_validation_users_chose(finished):
-    """Over all jobs of the grid, at every rank."""
+    """The best point over all jobs of the grid is chosen, at every rank."""
     trials = [
         pd.read_csv(file) for file in finished.path("results/tuning/mine/edlae").glob("*.csv")
     ]

@@ -277,7 +277,7 @@ def test_a_pair_that_no_rotation_equalises_is_seen(monkeypatch):
 
 
 def test_the_search_over_rotations_tells_what_it_cannot_reach(monkeypatch):
-    """Without a search the start's rotation is judged, which is a random one."""
+    """Without the search, the rotation that is judged is the random one of the start."""
     rng = np.random.default_rng(1)
     u, v = rng.normal(size=(3, 3)), rng.normal(size=(2, 3))
     assert joint.joint_spread(u, v, rng) < 1e-9
@@ -290,7 +290,7 @@ def test_the_search_over_rotations_tells_what_it_cannot_reach(monkeypatch):
 
 
 def test_the_least_path_regulariser_is_found_in_every_family():
-    """Of a product of rank one with singular value 3, ψ₂ ≥ 3/√r, whatever spare nodes hold."""
+    """A product of rank one with singular value 3 has ψ₂ ≥ 3/√r, whatever spare nodes hold."""
     product = np.zeros((4, 3))
     product[1, 2] = 3
     least = list(networks.least_path_regularisers(product, 3, np.random.default_rng(1)))

@@ -365,7 +365,7 @@ def test_medians_are_those_of_all_45_pairs():
 
 @pytest.mark.parametrize("model", ["zero_diagonal_l2", "product_l2"])
 def test_both_gauges_hold_the_same_model(x, model):
-    """Also in the solver's own gauge, which is shown where there are many items."""
+    """With many items, the solver's own gauge is shown instead of the published one."""
     constrained = model == "zero_diagonal_l2"
     low = fit(model, Training.of(x, dtype=float), rank=8, ridge=20.0)
     for items, ours in ((60, PUBLISHED), (GAUGE_ITEMS + 1, SOLVER)):

@@ -112,7 +112,7 @@ def test_sampling_converges_as_one_over_the_root_of_epochs():
 
 
 def test_a_wrong_closed_form_is_seen():
-    """Without emphasis the distance stalls: the figure can refute."""
+    """A closed form without emphasis leaves a distance that stalls, so the figure can refute."""
     curves = theorem_curves(
         5,
         closed_form=lambda gram, p, ridge, a, b: emphasised_matrix(gram, p, ridge, 1.0, 1.0),

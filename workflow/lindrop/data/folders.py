@@ -220,7 +220,7 @@ def rows_of_numbers(folder: Path, columns: Columns) -> int | None:
 
 
 def _place(file: Path, first: int, row: int) -> str:
-    """Where a row of a batch stands, whose first row is number `first` of its file."""
+    """Where a row of a batch stands, which begins after `first` rows of its file."""
     return f"{file}, row {first + row + 1}"
 
 

@@ -63,7 +63,7 @@ class Option:
         return f"must be a {'whole' if whole else 'finite'} number{''.join(said)}"
 
     def _list(self) -> str:
-        """In words, which lists are allowed."""
+        """Which lists are allowed, in words."""
         numbers = "a list of whole numbers" if self.kind == "integer" else "a list of numbers"
         if self.minimum is not None and self.below is not None:
             return f"{numbers} from {self.minimum} to below {self.below}"
