@@ -198,9 +198,14 @@ def main(folder: Path, share: int, targets: Sequence[str]) -> None:
     command = ["snakemake", "--cores", "2", "--benchmark-extended", "--keep-going", *targets]
     done = subprocess.run([*command, "--configfile", "config/paper.yaml", str(on_top)], cwd=run)
     table = jobs(run)
-    whole = table[["jobs", "seconds", "processor seconds"]].sum().round(1)
-    whole["peak MB"], whole["dataset"], whole["rule"] = table["peak MB"].max(), WITHOUT, "all rules"
-    table = pd.concat([table, whole.to_frame().T])
+    sums = {name: [table[name].sum()] for name in ("jobs", "seconds", "processor seconds")}
+    whole = {
+        "dataset": [WITHOUT],
+        "rule": ["all rules"],
+        **sums,
+        "peak MB": [table["peak MB"].max()],
+    }
+    table = pd.concat([table, pd.DataFrame(whole)]).round(1)
     table.insert(0, "share", share)
     print(table.to_string(index=False))
     if done.returncode:
