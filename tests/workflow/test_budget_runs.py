@@ -1,6 +1,7 @@
 """A budget of minutes on the user's own table: what is said before, during and after the run."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -108,6 +109,10 @@ def test_plan_prints_and_makes_nothing(own):
     assert rules_run(output) == ["plan"]
     assert f"mine (read): {own.rows:,} rows" in output
     assert "time by number of cores: 2: " in output
+    found = re.search(r"`snakemake compare` alone:\n(\d+) jobs", output)
+    dry = own.ok("snakemake -n --cores 2 compare --configfile config/mine.yaml")
+    total = re.search(r"^total +(\d+)$", dry, re.MULTILINE)  # the target itself is a job there
+    assert int(found[1]) == int(total[1]) - 1
     assert not own.path("results/data").exists()
     assert "Nothing to be done" not in own.ok(
         "snakemake --cores 2 plan --configfile config/mine.yaml"

@@ -10,6 +10,6 @@ with job(snakemake.log[0]):
     kept = Path(params.kept)
     whole = planned(snakemake.config, params.models, files, kept, papers=True)
     print("The whole run:\n" + whole.text())
-    compared = planned(snakemake.config, params.compared, files, kept)
+    compared = planned(snakemake.config, params.compared, files, kept, tables=params.tables)
     print("\n`snakemake compare` alone:\n" + compared.summary())
     print(*(f"\n{told}" for told in params.told), sep="", flush=True)

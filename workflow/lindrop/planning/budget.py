@@ -103,7 +103,7 @@ def chosen(
     set, which stay as they are: `ranks`, `rank`, `tuning` and names of models with own grids.
     """
     found = Choice(size)
-    jobs = plan.data_jobs(name, size, config)
+    jobs = plan.data_jobs(name, size, config, work.FITS)
     of_matrix = [job for job in jobs if job.rule in ("gram", "spectrum")]
     found.matrix = plan.Plan(of_matrix, {}, {}).minutes(cores)
     spent = plan.Plan([job for job in jobs if job not in of_matrix], {}, {}).minutes(cores)

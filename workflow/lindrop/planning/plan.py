@@ -39,6 +39,7 @@ SERIAL = 0.05  # share of a job on all cores that takes one core
 PYTHON = 300e6  # bytes of Python with its libraries, and of Snakemake beside it
 DATA = "data"  # what a plan calls the jobs before the models
 PAPERS = "papers' experiments"
+TABLES = "tables"  # and figures and pages
 STARTS = 3  # random starts of Table 1's trainings as published
 
 
@@ -168,12 +169,14 @@ def planned(
     files: Mapping[str, Mapping[str, str | Path]] | None = None,
     kept: Path | None = None,
     papers: bool = False,
+    tables: Iterable[str] = (),
 ) -> Plan:
     """Plan of the models on the datasets of a checked configuration.
 
     `models` are all that need no PyTorch if None; `files` are the files of each dataset that are
     on this machine, by part (`train`, `test`), by default the configured paths; `kept` keeps what
-    was found in them. `papers` adds the experiments of the papers, which need no data.
+    was found in them. `papers` adds the experiments of the papers, which need no data, `tables` a
+    short job for every rule that it names.
     """
     found = [name for name in (models or CATALOGUE) if name in work.FITS]
     sizes: dict[str, DataSize] = {}
@@ -191,14 +194,15 @@ def planned(
     jobs = [
         job
         for name, size in sizes.items()
-        for job in [*data_jobs(name, size, config), *model_jobs(name, size, config, found)]
+        for job in [*data_jobs(name, size, config, found), *model_jobs(name, size, config, found)]
     ]
+    start = cost.job_seconds()["start"]
+    jobs += [Job("", TABLES, rule, 1, start, start) for rule in tables]
     if papers:
         trained = [
             job for name, size in sizes.items() for job in as_published_jobs(name, size, config)
         ]
         if trained:
-            start = cost.job_seconds()["start"]
             jobs += [*trained, Job("", PAPERS, "steck2020_attribution", 1, start, start)]
         jobs += [_experiment(one) for one in of_papers(config, list(sizes.values()))]
     return Plan(jobs, sizes, unknown)
@@ -217,8 +221,10 @@ def size_of(
     return stated
 
 
-def data_jobs(name: str, size: DataSize, config: Mapping[str, Any]) -> list[Job]:
-    """Jobs of a dataset before its models."""
+def data_jobs(
+    name: str, size: DataSize, config: Mapping[str, Any], models: Iterable[str]
+) -> list[Job]:
+    """Jobs of a dataset before these models."""
     generated = size.known == "generated"
     ranks = usable(size, [config["rank"], *config["ranks"]])
     start, heavy = cost.job_seconds()["start"], size.items > SMALL_ITEMS
@@ -239,19 +245,15 @@ def data_jobs(name: str, size: DataSize, config: Mapping[str, Any]) -> list[Job]
     found = [] if generated else [Job(name, DATA, "verify_source", 1, start, start, heavy, PYTHON)]
     if size.known == "published":  # not read, so it is still to be downloaded
         found.append(Job(name, DATA, "fetch", 1, start, start, heavy, PYTHON, 12.0 * size.rows))
-    return [
-        *found,
-        stage(*read, rows, entries),
-        stage("split", "split", rows, entries),
-        stage(
-            "gram", "gram", data + MARGIN * gram_bytes(of_fit), triangle_bytes(size.items), twice
-        ),
-        stage(
-            *("spectrum", "spectrum"),
-            data + MARGIN * (matrix + spectrum_bytes(size.items, ranks[-1])),
-            *(4.0 * size.items * ranks[-1], twice),
-        ),
-    ]
+    found += [stage(*read, rows, entries), stage("split", "split", rows, entries)]
+    if any(needs_gram(model, size) for model in models):
+        bytes_of_gram = data + MARGIN * gram_bytes(of_fit)
+        found.append(stage("gram", "gram", bytes_of_gram, triangle_bytes(size.items), twice))
+    if any(CATALOGUE[model].spectrum for model in models):
+        bytes_of_spectrum = data + MARGIN * (matrix + spectrum_bytes(size.items, ranks[-1]))
+        vectors = 4.0 * size.items * ranks[-1]
+        found.append(stage("spectrum", "spectrum", bytes_of_spectrum, vectors, twice))
+    return found
 
 
 def model_jobs(
