@@ -114,3 +114,19 @@ def test_a_bug_is_one_line_too(folder, refused, monkeypatch):
 def test_an_output_that_cannot_be_written_is_told_before_the_work(folder, refused, monkeypatch):
     monkeypatch.setattr("lindrop.cli.tune.divided", lambda *_: 1 / 0)
     assert "/proc/m.h5: No such file" in refused(1, "tune", "my.csv", "-o", "/proc/m.h5")
+
+
+def test_models_that_nobody_tests_are_not_compared(folder, said, refused):
+    """Of fewer than five items none is held out: popularity would be the best of no test user."""
+    rows = [f"u{user},p{(user + item) % 4}" for user in range(12) for item in range(2)]
+    (folder / "few.csv").write_text("\n".join(["user,item", *rows]))
+    problem = "none of the test users has an item to find"
+    assert problem in refused(1, "tune", "few.csv", "--models", "popularity,ease")
+    assert not (folder / "few.model.h5").exists()
+    _, talk = said("split", "few.csv", "-o", "few.h5")
+    rounded = "of n items, 0.2 n are held out, rounded down, and none if n is below 5"
+    for kind in ("validation", "test"):
+        assert f"note: none of the {kind} users has an item to find: {rounded}" in talk
+    assert "has an item to find" not in said("split", "my.csv", "-o", "many.h5")[1]
+    said("fit", "few.h5", "ease", "lambda=1", "-o", "ease.h5")
+    assert problem in refused(1, "evaluate", "ease.h5", "few.h5")

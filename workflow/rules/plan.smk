@@ -14,7 +14,12 @@ rule plan:
         models=sorted({*FITTED, *FIGURE_MODELS, *(SOME_COMPARED or [])}),
         compared=COMPARED_MODELS,
         tables=[
-            *("compare_table", "compare_groups_table", "compare_costs", "compare_page"),
+            *(
+                "compare_table",
+                "compare_groups_table",
+                "compare_costs",
+                "compare_page",
+            ),
             *("datasets_table", "dataset_long_tails"),
             *(["compare_so_far"] * len(SO_FAR)),
             *([] if ONLY_SOME else ["steck2020_table1", "steck2020_table1_datasets"]),

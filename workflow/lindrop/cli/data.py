@@ -254,6 +254,15 @@ def _say_split(parts: Split, talk: Talk) -> None:
     say_density(parts.matrix("train"), talk)
 
 
+def require_tested(parts: Split, path: Path) -> None:
+    """Raise UserError where no test user has an item to find: any model would be the best one."""
+    if not len(parts.test.held_out):
+        raise UserError(
+            f"{path}: none of the test users has an item to find, so no model can be tested: raise "
+            "--heldout-users, or split by --split leave_last"
+        )
+
+
 def saved_model(path: Path) -> SavedModel:
     """A saved model; UserError for a file that is none."""
     if not path.is_file():

@@ -7,7 +7,7 @@ import click
 
 from lindrop.base.errors import UserError
 from lindrop.cli import options as given_by
-from lindrop.cli.data import saved_model, settings_of
+from lindrop.cli.data import require_tested, saved_model, settings_of
 from lindrop.cli.options import Sections
 from lindrop.cli.tables import FORMS, form_of, show
 from lindrop.cli.talk import Talk
@@ -52,6 +52,7 @@ def command(
                 f"{model}: not fitted to the training users of {split}, so it may know the test "
                 f"users: lindrop fit {split} {saved.name} …"
             )
+        require_tested(parts, split)
         users = parts.matrix("test/fold_in"), parts.matrix("test/held_out")
         shares = shares_of_users(parts.matrix("train"))
         found = evaluate(saved.fit.model, *users, names, shares)

@@ -13,7 +13,7 @@ from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress
 from lindrop.cli import options as given_by
 from lindrop.cli.comparison import Comparison, compared
-from lindrop.cli.data import divided, stem, target
+from lindrop.cli.data import divided, require_tested, stem, target
 from lindrop.cli.options import DATA, Sections
 from lindrop.cli.tables import FORMS, form_of, show
 from lindrop.cli.talk import Talk
@@ -67,6 +67,7 @@ def command(
     file = target(output, f"{stem(data)}.model.h5", [data])
     with talk.bars():
         found = divided(data, options, talk)
+        require_tested(found.split, data)
         choice = comparison.choice(found, talk)
         trial = Trial(found.split, comparison.settings)
         _test_all(trial, choice, comparison, talk)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from lindrop.base.errors import UserError
+from lindrop.base.reporting import logger
 from lindrop.base.times import time_of_date
 from lindrop.data.interactions import Codes, Ids, Interactions
 from lindrop.data.repeats import (
@@ -312,7 +313,14 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
         taken = _among(rows, rows[chosen]) if repeats == SUM else chosen
         return Holdout(fold_in=rows[~taken], held_out=rows[chosen])
 
-    test = hold_out(n_train + held)
+    validation, test = hold_out(n_train), hold_out(n_train + held)
+    for name, part in {"validation": validation, "test": test}.items():
+        if not len(part.held_out):
+            logger.warning(
+                "none of the %s users has an item to find: of n items, %g n are held out, rounded "
+                "down, and none if n is below %d; raise heldout_users, or use split: leave_last",
+                *(name, protocol.test_fraction, MIN_ROWS_TO_HOLD_OUT),
+            )
     masked = int(np.sum(_among(test.held_out, test.fold_in))) if repeated else 0
     if repeats == KEEP:
         tell_repeats(repeats, repeated, int(kept.rows.sum()))
@@ -324,7 +332,7 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
         items=interactions.item_ids[items[:n_items]],
         protocol=protocol,
         train=train,
-        validation=hold_out(n_train),
+        validation=validation,
         test=test,
         counts=Counts(
             users=n_users,
