@@ -25,6 +25,7 @@ def test_lines_of_items_may_be_gzipped_and_bad_ones_are_told(tmp_path):
         ("0 1 2\r1 3\r", "control character"),
         ("0 1 2\r1 3\n2 4\n", "control character"),
         ("0 1\x0b2\n", "control character"),
+        ("user item rating\na x 4\nb y 5\n", "line 1: a header line, which files of this format"),
         ("0 1 2\n\ufeff1 3\n", "line 2: a byte order mark"),
         ("user items\n0 1 2\n1 3\n", "line 1: not of numbers"),
         ("user_id item_id\na b\n", "line 1: a header line"),

@@ -34,6 +34,37 @@ def test_texts_are_known_by_their_first_line(tmp_path, form, packed):
     assert format_of(path) == form.partition(",")[0]
 
 
+@pytest.mark.parametrize("packed", ["plain", "gz", "zip"])
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_title_above_a_table_does_not_make_its_rows_lists_of_ids(tmp_path, form, packed):
+    """Half of each item's name would be an item, and the rest a part of the user's id."""
+    text = "My export of 2024\n\nuser,item\nu1,Toy Story\nu2,Heat and Dust\n"
+    path = tmp_path / f"data.{form}"
+    path.write_text(text)
+    if packed == "gz":
+        path = tmp_path / f"data.{form}.gz"
+        path.write_bytes(gzip.compress(text.encode()))
+    elif packed == "zip":
+        path = tmp_path / "data.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(f"data.{form}", text)
+    assert format_of(path) == form
+    with pytest.raises(UserError, match="which column holds the users and items"):
+        columns_of(path, form, {})
+
+
+@pytest.mark.parametrize("fields", ["1 4 5", "1 4 5 881250949"])
+def test_rows_of_a_table_between_blanks_are_not_lists_of_items(tmp_path, fields):
+    """Ratings and times would be items."""
+    path = tmp_path / "ratings.txt"
+    path.write_text(f"{fields}\n{fields.replace('4', '6')}\n2{fields[1:]}\n")
+    with pytest.raises(UserError, match=rf"every line has {len(fields.split())} values between"):
+        format_of(path)
+    for text in (f"{fields}\n2{fields[1:]}\n", f"{fields}\n{fields} 9\n", "1 4\n1 5\n2 4\n"):
+        path.write_text(text)
+        assert format_of(path) == "adjacency"
+
+
 def test_archives_and_folders_are_known_by_their_names(tmp_path):
     for name, form in {
         "ml-1m/ratings.dat": "movielens",

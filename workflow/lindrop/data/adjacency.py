@@ -84,5 +84,5 @@ def _refuse_header(users: list[str], items: list[str], in_first: int, where: str
             f"{where}, line 1: not of numbers, as all other lines are; remove the line if it is a "
             "header line, which files of this format do not have"
         )
-    if in_first == 1 and (users[0].lower(), items[0].lower()) in HEADERS:
+    if (users[0].lower(), items[0].lower()) in HEADERS:
         raise UserError(f"{where}, line 1: a header line, which files of this format do not have")

@@ -36,6 +36,7 @@ NAMES = {
     "rating": ("rating", "ratings", "stars", "score"),
     "time": ("time", "timestamp", "date", "datetime", "ts", "when", "unixreviewtime"),
 }
+HEAD_BYTES = 1 << 16  # of a text, by which it is recognised
 SEPARATED = r".*\.(csv|tsv)(\.gz)?"
 COMBINED = rb"\d+:\r?"  # a film's line in Kaggle's layout of Netflix
 
@@ -56,7 +57,7 @@ def format_of(path: Path) -> str:
             return "parquet"
         if any(is_wanted(name, netflix.FILES) for name in names):
             return "netflix"
-        return _of_line(_first_line(files_of(path, "csv")[0]))
+        return _of_text(files_of(path, "csv")[0])
     head = first_bytes(path)
     if head.startswith(b"PAR1"):
         return "parquet"
@@ -74,13 +75,40 @@ def format_of(path: Path) -> str:
                 return format
     if is_wanted(path.name.removesuffix(".gz"), msd.FILES):
         return "msd"
-    return _of_line(_first_line(path))
+    return _of_text(path)
 
 
-def _first_line(path: Path) -> bytes:
-    """The first line that is not empty, without its end, of the first text of a file."""
-    with opened(members(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")[0]) as text:
-        return text.read(1 << 16).lstrip(b"\r\n").split(b"\n", 1)[0]
+def _of_text(path: Path) -> str:
+    """The format of the first text of a file, by the lines at its beginning.
+
+    A title above a table may look like a line of ids, but files with such names are tables.
+    """
+    member = members(path, r".*\.(csv|tsv|txt|dat)", "*.csv, *.tsv, *.txt or *.dat")[0]
+    with opened(member) as text:
+        head = text.read(HEAD_BYTES)
+    lines = head.lstrip(b"\r\n").split(b"\n")
+    found = _of_line(lines[0])
+    if found != "adjacency":
+        return found
+    if name := re.fullmatch(SEPARATED, member.name, re.IGNORECASE):
+        return name[1].lower()
+    whole = lines[:-1] if len(head) == HEAD_BYTES else lines
+    _refuse_table(path, [line.split() for line in whole if line.strip()])
+    return found
+
+
+def _refuse_table(path: Path, lines: Sequence[Sequence[bytes]]) -> None:
+    """Raise UserError where lines of ids seem to be the rows of a table.
+
+    Its rows are of one length, and users are on several of them: ratings would be read as items.
+    """
+    lengths, users = {len(line) for line in lines}, {line[0] for line in lines}
+    if len(lengths) == 1 and min(lengths) > 2 and len(users) < len(lines):
+        raise UserError(
+            f"{path}: every line has {min(lengths)} values between blanks, and users have several "
+            "lines: write a table with commas or tabs and a header line, or say that all but the "
+            "first are items: --format adjacency"
+        )
 
 
 def _of_line(line: bytes) -> str:
