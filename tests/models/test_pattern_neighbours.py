@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from lindrop.models.base import Training, dropout_penalty
 from lindrop.models.pattern.fit import fit_sparse_edlae
-from lindrop.models.pattern.solver import Solver
+from lindrop.models.pattern.solver import Solver, numbers_by_users
 from support.patterns import X, dense, solved
 
 
@@ -35,6 +35,14 @@ def test_neighbours_are_those_of_the_largest_scores(kind, k):
     assert len(found.lengths) == len(expected)
     for j, own in enumerate(expected):
         assert sorted(found.column(j)[0]) == own
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.5, 0.9])
+def test_items_with_equally_many_users_have_as_many_neighbours_as_are_asked_for(spread):
+    """Rounding of their shares left most of such items one neighbour less."""
+    for items in range(12, 300):
+        for users in (1, 2, 5, 7):
+            assert (numbers_by_users(np.full(items, users), 10, spread) == 10).all()
 
 
 @pytest.mark.parametrize("spread", [0.25, 0.5, 0.9])

@@ -129,7 +129,8 @@ USER_CAP = partial(
 SPREAD = partial(
     Option,
     "Above 0, the number of neighbours of an item grows as this power of its number of users, to "
-    "four times `neighbours` at most, which is the mean; 0.5 is a good choice.",
+    "four times `neighbours` at most, which is the mean before each number is rounded down; 0.5 is "
+    "a good choice.",
     minimum=0,
     below=1,
 )

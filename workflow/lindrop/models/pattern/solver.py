@@ -22,6 +22,7 @@ from lindrop.models.pattern.rows import Columns, Part, cut, cuts_of, in_rows
 COLUMNS = 64  # columns per task of a thread
 TASKS = 64  # of consecutive columns, after which others follow that may be far away
 WEIGHTS = 1 << 26  # of the columns that are solved before they are put in rows
+ROUNDED = 1e-9  # by which a whole number of neighbours may be computed too low
 LONGEST = 4  # largest number of neighbours with `spread`, in multiples of their mean
 USER_CAP = 100  # items of a user that count in the choice of neighbours
 
@@ -145,7 +146,7 @@ def numbers_by_users(users: Array, k: int, spread: float) -> Array:
     k, and the mean is at most k, apart from the items that are raised to 1.
     """
     share = (users + 1.0) ** spread
-    numbers = np.floor(k * (len(users) * share / share.sum()))
+    numbers = np.floor(k * (len(users) * share / share.sum()) + ROUNDED)
     most: Array = np.clip(numbers, 1, min(LONGEST * k, max(len(users) - 1, 1))).astype(np.int32)
     return most
 
