@@ -243,6 +243,7 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "choice": choice,
     "generated": lambda: side_by_side("generated"),
     "ml-1m": lambda: side_by_side("ml-1m"),
+    "lastfm": lambda: side_by_side("lastfm"),
     "variants": variants,
 }
 
@@ -302,7 +303,7 @@ def draw_models() -> None:
             if len(rows):
                 style = {"color": f"C{colour}", "markersize": 5, "linewidth": 1, "label": label}
                 axes.semilogx(rows["bytes"] / 1e6, rows[metric], marker, **style)
-        axes.set_title("generated, 20,000 items" if name == "generated" else name)
+        axes.set_title(name)
         axes.set(xlabel="MB", ylabel="Recall@20" if name == "gowalla" else "nDCG@100")
         axes.xaxis.set_minor_formatter(NullFormatter())
     key(figure, sorted(grid, key=lambda axes: -len(axes.lines)), 4)

@@ -58,12 +58,12 @@ SPREAD = 0.5  # option `spread` of the models called `sparse_edlae by users`
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
 SECONDS = 300  # of processors, after which a fit is ended
 GRIDS: dict[str, dict[str, list[Any]]] = {
-    "sparse_edlae": {"p": [0.35, 0.5, 0.65, 0.8], "ridge": [10, 30, 100]},
-    "full_edlae": {"p": [0.35, 0.5, 0.65], "ridge": [30, 100, 300]},
-    "edlae": {"p": [0.2, 0.35], "ridge": [30, 100]},
-    "hybrid_edlae": {"p": [0.35, 0.5], "ridge": [30, 100, 300]},
+    "sparse_edlae": {"p": [0.2, 0.35, 0.5, 0.65, 0.8], "ridge": [10, 30, 100, 300]},
+    "full_edlae": {"p": [0.2, 0.35, 0.5, 0.65], "ridge": [30, 100, 300, 1000]},
+    "edlae": {"p": [0.1, 0.2, 0.35, 0.5], "ridge": [10, 30, 100, 300]},
+    "hybrid_edlae": {"p": [0.2, 0.35, 0.5, 0.65], "ridge": [10, 30, 100, 300]},
     "ease": {"ridge": [30, 100, 200, 400, 800]},
-    "slim": {"l1": [1, 2, 5, 15], "l2": [10, 100]},
+    "slim": {"l1": [0.2, 0.5, 1, 2, 5], "l2": [1, 10, 100, 300]},
 }
 
 

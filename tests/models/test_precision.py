@@ -114,7 +114,7 @@ def test_a_job_whose_retry_gets_more_memory_ends_instead(ridge, monkeypatch):
 
 
 def inverse_errors(x, ridge):
-    """Of C in float32, its columns weighed as in B: true and as estimated."""
+    """Relative error of C in float32, with columns weighed as in B: the true and the estimated."""
     narrow, wide = (Training.of(x).packed(dtype) for dtype in (np.float32, np.float64))
     for gram in (narrow, wide):
         gram.invert(np.full(len(gram), ridge), np.inf)

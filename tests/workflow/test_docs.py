@@ -82,7 +82,7 @@ def test_millions_of_items_take_what_the_pages_say():
 
 
 def test_half_the_neighbours_with_a_spread_are_better_in_less_time():
-    """docs/scale.md says this of all its sets."""
+    """docs/scale.md says this of all its sets but Last.fm."""
     found = pd.read_csv(RESULTS / "sparse_peers.csv").set_index(["set", "model"])
     gowalla = pd.read_csv(RESULTS / "sparse_models.csv").set_index(["spread", "neighbours"])
     metric, time = "ndcg@100", "processor seconds"
@@ -93,9 +93,28 @@ def test_half_the_neighbours_with_a_spread_are_better_in_less_time():
     for spread, even in [*pairs, (gowalla.loc[0.5, 50], gowalla.loc[0.0, 100])]:
         assert spread[metric] > even[metric]
         assert spread[time] < even[time]
+    small = found.loc["lastfm", "standard errors"]
+    assert abs(small["sparse_edlae by users, 50"]) < 2
+    assert abs(small["sparse_edlae, 100"]) < 2
     generated = found.loc["generated"]
     assert generated.loc["sparse_edlae, 50", metric] > generated.loc["full_edlae", metric]
     assert 10 * generated.loc["sparse_edlae, 50", time] < generated.loc["full_edlae", time]
+
+
+@pytest.mark.parametrize("name", ["ml-1m", "lastfm"])
+def test_a_low_rank_beside_a_pattern_is_the_best_of_its_bytes(name):
+    found = pd.read_csv(RESULTS / "sparse_peers.csv").query("set == @name").set_index("model")
+    hybrid = found.loc["hybrid_edlae, 50 + 50"]
+    others = [
+        "sparse_edlae, 100",
+        "sparse_edlae by users, 100",
+        "edlae, rank 100",
+        "SANSA CHOLMOD, 100",
+        "SANSA ICF, 100",
+    ]
+    assert (found.loc[others, "ndcg@100"] < hybrid["ndcg@100"]).all()
+    assert list(found.loc[others, "bytes"]) == pytest.approx([hybrid["bytes"]] * 5, rel=0.05)
+    assert abs(hybrid["standard errors"]) < 2
 
 
 def test_a_whole_run_takes_what_its_jobs_took():
