@@ -34,8 +34,8 @@ Exact optima, tuned on the validation users, and Figure 1 as published, on the c
 each set; claims on rows of Table 1 as published and on weights b rest on the splits of the sections
 below. *Yes*: the claim holds in shape, that is, its orderings and trends do. *No*: they differ.
 *Undecided*: the test users are too few, or a fit is not at rest; such a check decides nothing. The
-number that decides stands beside what the claim requires; `real_claims.csv` has every check with its
-standard error and its number of users."""
+number that decides stands beside what the claim requires; `real_claims.csv` has every check with
+its standard error and its number of users."""
 WORDS = {Verdict.IN_SHAPE: "yes", Verdict.OTHERWISE: "no", Verdict.UNDECIDED: "undecided"}
 SIGNS = {
     ("at least", True): "≥",
