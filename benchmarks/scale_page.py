@@ -94,7 +94,7 @@ def caps() -> pd.DataFrame:
 
 
 def measured_fits() -> pd.DataFrame:
-    """Items and processor seconds of the fits from folders, and of shards as if of all columns."""
+    """Items and processor seconds of the fits from folders."""
     rows = pd.read_csv(folder_at_scale.OUTPUT)
     rows = rows[rows["step"] == "fit"]
     items = rows["set"].map({name: size[1] for name, size in folder_at_scale.SETS.items()})

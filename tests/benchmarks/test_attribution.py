@@ -4,9 +4,18 @@ import re
 
 import numpy as np
 import pandas as pd
-from attribution import FILE, TRAINING, by_name, section, sentences, signed, undertrained
+from attribution import (
+    FILE,
+    TRAINING,
+    by_name,
+    own_penalty,
+    section,
+    sentences,
+    signed,
+    undertrained,
+)
 
-from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, column
+from lindrop.papers.steck2020.attribution import EXACT, PUBLISHED, SAME, column
 from support.repository import REPOSITORY
 
 FOUND = pd.read_csv(FILE)
@@ -56,6 +65,16 @@ def test_the_words_follow_from_the_numbers():
             assert more["value"] > 0
             assert more["holm"] < 0.05
             assert lines[name, "criterion", column(row, PUBLISHED), ""]["gap"] > 0.01
+
+
+def test_where_the_optimum_of_row_1_is_worse_at_the_penalty_of_its_training():
+    row_1 = FOUND[FOUND["quantity"] == "criterion"].pivot(
+        index="dataset", columns="of", values="value"
+    )
+    same, trained = row_1[column(1, SAME)], row_1[column(1, PUBLISHED)]
+    text = own_penalty(FOUND)
+    assert set(re.findall(r"on ([\w-]+) \(", text)) == set(same.index[same < trained])
+    assert re.findall(r"0\.\d{4}", text) == ["0.3999", "0.4019", "0.2268", "0.2439"]
 
 
 def test_the_tables_have_every_row_and_gain():
