@@ -257,7 +257,7 @@ def draw() -> None:
     """Draw growth of the cost by each number, up to millions of items, and accuracy by the cap."""
     found = growth()
     figure, (grown, millions, capped) = panels(3)
-    for series in ("items", "per user", "neighbours"):
+    for series in SERIES:
         own = found[found["series"] == series].sort_values(series)
         label = f"{series} (slope {exponent(own, series, 'seconds'):.2f})"
         grown.loglog(own[series] / BASE[series], own["seconds"], ".-", label=label)
@@ -282,6 +282,7 @@ def draw() -> None:
         capped.errorbar(aside, change, error, fmt=".-", linewidth=1, capsize=2, label=name)
     capped.axhline(0, color="black", linewidth=0.75, linestyle=":")
     capped.set(xscale="log", xlabel="user_cap", ylabel="nDCG@100 against no cap, %")
+    capped.set_ylim(top=2 * capped.get_ylim()[1])  # for the legend
     capped.set_title("Accuracy by the cap")
     for axes in (grown, millions, capped):
         axes.xaxis.set_minor_formatter(NullFormatter())

@@ -33,7 +33,7 @@ CROSS = re.compile(
     "null, as synthetic|without { }|cannot hold|entries|nested|is of type|is no text|too few for|"
     r"users can be made|criterion: |metrics\[\d+\]: no metric|(compare|recommend)\.models\[|"
     r"have neither times nor files|time needs times|protocol\.cut: |given needs source\.test|"
-    r"source\.(test|validation)"
+    r"source\.(test|validation)|in more than case"
 )
 
 
@@ -147,7 +147,10 @@ def damage(value, edits, name):
 
 
 def kept(given, filled):
-    """Whether all that was given is in the filled configuration, with the same types."""
+    """Whether all that was given is in the filled configuration, with the same types.
+
+    The path of a file of test interactions stands for a mapping with this path.
+    """
     if isinstance(given, dict):
         return all(
             key in filled and (kept(one, filled[key]) or (key, one) == ("repeats", None))
@@ -155,6 +158,8 @@ def kept(given, filled):
         )
     if isinstance(given, list):
         return len(given) == len(filled) and all(map(kept, given, filled))
+    if is_text(given) and isinstance(filled, dict):
+        return filled["path"] == given
     if is_text(given) and not is_text(filled):
         return NUMBER.fullmatch(given) and float(given) == filled
     return type(given) is type(filled) and given == filled
@@ -199,6 +204,20 @@ def test_configurations_as_objects(config, edits, name):
     config = copy.deepcopy(config)
     damage(config, edits, name)
     return is_right(config)
+
+
+def test_the_path_of_a_test_file_stands_for_a_mapping():
+    """This was an input of `test_configurations_as_objects`."""
+    source = {"format": "csv", "path": EXISTING, "test": EXISTING, "validation": EXISTING}
+    assert is_right({"datasets": {"a": {"source": source, "protocol": {"split": "given"}}}})
+
+
+def test_downloads_whose_names_differ_in_case_are_refused():
+    entries = {
+        name: {"source": {"format": "csv", "url": url}, "protocol": {"heldout_users": 3}}
+        for name, url in {"a": URLS[0], "b-2": "https://x.org/A.zip"}.items()
+    }
+    assert not is_right({"datasets": entries})
 
 
 SNIPPETS = ["&a ", "*a", "<<: *a\n", "010", "1_000", "12:30:45", "true", "~", "1.0", "2020-01-01"]

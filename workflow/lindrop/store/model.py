@@ -186,8 +186,8 @@ def _items_of(parts: Mapping[str, Array]) -> int:
 def _read_parts(file: StoredFile, items: int) -> Model:
     """The model for this number of items that the datasets of a file define.
 
-    Damaged if its arrays are not finite or do not fit together. UserError if they are not those of
-    one kind of model: of a model with a part that this version does not know, it would be left out.
+    Damaged if there is none, or if its arrays are not finite or do not fit together. UserError if a
+    part is one that this version does not know, as it would be left out.
     """
     if "weights_1" in file:
         return _read_perceptron(file, items)
@@ -195,10 +195,12 @@ def _read_parts(file: StoredFile, items: int) -> Model:
     for kind, names in PARTS.items():
         if parts == {*names}:
             return READERS[kind](file, items)
-    raise UserError(
-        f"{file.path}: holds {', '.join(sorted(parts)) or 'no model'}, of which this version of "
-        "lindrop knows no model: read it with the version that wrote it, or fit it again"
-    )
+    if unknown := sorted(parts - {name for names in PARTS.values() for name in names}):
+        raise UserError(
+            f"{file.path}: holds {', '.join(unknown)}, which this version of lindrop does not "
+            "know: read it with the version that wrote it, or fit it again"
+        )
+    raise file.damaged("it holds no model")
 
 
 def _read_low_rank(file: StoredFile, items: int) -> LowRank:
