@@ -199,20 +199,20 @@ def models() -> pd.DataFrame:
     return found.drop_duplicates(["set", "bytes", "model"])
 
 
-def side_by_side(name: str) -> pd.DataFrame:
+def side_by_side(name: str, metric: str = METRIC, title: str = "nDCG@100") -> pd.DataFrame:
     """The models of one set."""
     rows = peers().query("set == @name")
     shown_rows = []
     for _, row in rows.iterrows():
         cells = {"model": row["model"], "options": row["options"]}
         if isinstance(row.get("note"), str):
-            shown_rows.append(cells | {"nDCG@100": row["note"]})
+            shown_rows.append(cells | {title: row["note"]})
             continue
         cells |= {"MB": f"{row['bytes'] / 1e6:,.1f}", "seconds": f"{row['seconds']:.2f}"}
         cells["processor seconds"] = f"{row['processor seconds']:.2f}"
-        cells |= {"peak GB": f"{row['peak GB']:.2f}", "nDCG@100": f"{row[METRIC]:.4f}"}
-        apart = row["standard errors"]
-        cells["standard errors"] = "" if pd.isna(apart) else f"{apart:+.1f}"
+        cells |= {"peak GB": f"{row['peak GB']:.2f}", title: f"{row[metric]:.4f}"}
+        if not pd.isna(apart := row["standard errors"]):
+            cells["standard errors"] = f"{apart:+.1f}"
         shown_rows.append(cells)
     return pd.DataFrame(shown_rows).fillna("")
 
@@ -244,6 +244,7 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "generated": lambda: side_by_side("generated"),
     "ml-1m": lambda: side_by_side("ml-1m"),
     "lastfm": lambda: side_by_side("lastfm"),
+    "gowalla": lambda: side_by_side("gowalla", RECALL, "Recall@20"),
     "variants": variants,
 }
 

@@ -130,8 +130,8 @@ def main(kind: str, *words: str) -> None:
     old = pd.read_csv(OUTPUT) if OUTPUT.exists() else pd.DataFrame(columns=COLUMNS)
     other = old[old["items"].isna() == of_library]
     parts = [part for part in ([new, other] if of_library else [other, new]) if len(part)]
-    pd.concat(parts).reindex(columns=COLUMNS).to_csv(OUTPUT, index=False)
-    results = pd.read_csv(OUTPUT)
+    results = pd.concat(parts).reindex(columns=COLUMNS).astype({"items": "Int64", "jobs": "Int64"})
+    results.to_csv(OUTPUT, index=False)
     for table in TABLES:
         print(table(results).to_markdown(index=False, disable_numparse=True), end="\n\n")
 

@@ -227,6 +227,14 @@ def test_the_time_before_the_work_is_that_of_the_benchmark():
     assert table.to_markdown(index=False, disable_numparse=True) in page
 
 
+def test_the_share_of_a_run_that_is_no_work_is_that_of_its_logs():
+    found = pd.read_csv(startup.OUTPUT).set_index("what").loc["all jobs"]
+    start, whole = found["to start"], found["to start"] + found["to work"]
+    said = f"of the {found['jobs']:.0f} jobs of a default run, {start:.0f} s of {whole:.0f} s are"
+    assert said in words_of("docs/performance.md")
+    assert f"imports, {start / whole:.0%}." in words_of("docs/performance.md").replace(" %", "%")
+
+
 def test_shares_of_the_limits_are_those_of_the_benchmark():
     measured = pd.read_csv(limits.OUTPUT, dtype=str, keep_default_na=False)
     table = limits.shown(measured).to_markdown(index=False, disable_numparse=True)
