@@ -123,6 +123,15 @@ def test_a_low_rank_beside_a_pattern_is_the_best_of_its_bytes(name):
     assert abs(hybrid["standard errors"]) < 2
 
 
+@pytest.mark.parametrize("k", [50, 100, 200])
+def test_a_spread_is_better_than_a_low_rank_beside_a_pattern_on_gowalla(k):
+    found = pd.read_csv(RESULTS / "sparse_peers.csv").set_index(["set", "model"])
+    hybrid = found.loc[("gowalla", f"hybrid_edlae, {k // 2} + {k // 2}"), "plain_recall@20"]
+    patterns = pd.read_csv(RESULTS / "sparse_models.csv").set_index(["spread", "neighbours"])
+    recall = patterns["plain_recall@20"]
+    assert recall.loc[0.0, k] < hybrid < recall.loc[0.5, k]
+
+
 def test_a_whole_run_takes_what_its_jobs_took():
     jobs = pd.read_csv(RESULTS / "ml-1m_jobs.csv")
     said = f"{jobs['processor'].sum():.0f} s of processor time in {len(jobs)} jobs"
