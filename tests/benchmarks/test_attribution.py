@@ -72,9 +72,10 @@ def test_where_the_optimum_of_row_1_is_worse_at_the_penalty_of_its_training():
         index="dataset", columns="of", values="value"
     )
     same, trained = row_1[column(1, SAME)], row_1[column(1, PUBLISHED)]
-    text = own_penalty(FOUND)
+    text = "\n".join(own_penalty(FOUND))
     assert set(re.findall(r"on ([\w-]+) \(", text)) == set(same.index[same < trained])
     assert re.findall(r"0\.\d{4}", text) == ["0.3999", "0.4019", "0.2268", "0.2439"]
+    assert own_penalty(FOUND[FOUND["dataset"] == "ml-100k"]) == []
 
 
 def test_the_tables_have_every_row_and_gain():

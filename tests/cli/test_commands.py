@@ -73,7 +73,7 @@ def test_recommendations_are_those_of_the_library_in_every_form(folder, said):
 
 
 def test_numbers_in_json_are_exact_however_small(folder, said):
-    """With ten decimals, all scores of this model would be 0."""
+    """The scores of this model are below 1e-10: with ten decimals, JSON would hold zeros."""
     said("fit", "my.csv", "ease", "lambda=1e13", "-o", "m.h5")
     for ending in ("parquet", "json"):
         said("recommend", "m.h5", "my.csv", "-o", f"r.{ending}")

@@ -117,7 +117,7 @@ def test_an_output_that_cannot_be_written_is_told_before_the_work(folder, refuse
 
 
 def test_models_that_nobody_tests_are_not_compared(folder, said, refused):
-    """Of fewer than five items none is held out: popularity would be the best of no test user."""
+    """A user with fewer than five items has none held out, and no user here has as many as five."""
     rows = [f"u{user},p{(user + item) % 4}" for user in range(12) for item in range(2)]
     (folder / "few.csv").write_text("\n".join(["user,item", *rows]))
     problem = "none of the test users has an item to find"

@@ -98,7 +98,7 @@ def test_entries_that_are_not_finite_are_refused_wherever_they_are(value, square
 @pytest.mark.parametrize("value", [1e-200, 1e-50, -1e-13, 1e13, 1e50, -1e200])
 @pytest.mark.parametrize("name", ["sparse_ease", "ease"])
 def test_entries_whose_products_overflow_or_vanish_are_refused(value, name, square):
-    """With such numbers, the choice of neighbours once wrote outside of its memory."""
+    """Entries of these sizes once made the choice of neighbours write outside of its memory."""
     x = square[0].astype(np.float64)
     x[3, np.flatnonzero(x[3])[0]] = value
     with pytest.raises(

@@ -19,7 +19,7 @@ SINGULAR = {  # all in whole numbers: no rounding before the inversion
 @pytest.mark.parametrize("kind", SINGULAR)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_singular_matrix_is_refused_in_one_line(kind, seed, dtype):
-    """It is refused even if rounding leaves positive pivots."""
+    """A singular matrix is refused even if all its pivots are positive because of rounding."""
     x = SINGULAR[kind](np.random.default_rng(seed).poisson(0.5, (200, 60)).astype(float))
     with pytest.raises(NotPositiveDefinite, match=r"not positive definite .* larger λ") as caught:
         PackedGram((x.T @ x).astype(dtype)).invert(np.zeros(60))

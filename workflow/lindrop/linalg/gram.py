@@ -24,7 +24,7 @@ from lindrop.linalg.kernels import (
 from lindrop.linalg.triangle import PANEL, Triangle, entries
 
 COUNTED = 1 << 22  # entries of X counted at once
-GROUPS = 4  # of items, whose entries are listed one group after the other
+GROUPS = 4  # groups of items: only the entries of one group are listed at a time
 ROWS = 64  # per task: few enough to balance the threads; they divide a panel
 EXACT = 2**24  # float32 holds every integer below this limit
 
@@ -62,9 +62,10 @@ def gram_matrix(x: sp.csr_array, dtype: npt.DTypeLike = np.float32) -> Matrix:
 
 
 def _places(x: sp.csr_array) -> Iterator[tuple[range, Csr]]:
-    """Yield groups of items, and of their entries the places in X and the numbers in their rows.
+    """Yield groups of items, each with a list of all entries of X in their columns, item by item.
 
-    The first of three arrays has the first place of each item in the other two.
+    The list is two arrays: where an entry stands in X, and how many entries of its row come before.
+    A third one, which is the first of the three, has the place in the list where each item begins.
     """
     first = np.zeros(x.shape[1] + 1, np.int64)
     for start in range(0, x.nnz, COUNTED):  # NumPy would copy all indices as 64-bit integers
@@ -82,7 +83,10 @@ def _places(x: sp.csr_array) -> Iterator[tuple[range, Csr]]:
 
 
 def _groups(first: npt.NDArray[np.int64]) -> Iterator[range]:
-    """Split items, whose first places are given, where as many tasks end; each has some entries."""
+    """Ranges of items with nearly as many entries each, which begin where a task begins.
+
+    `first` has the number of entries of all items before each item, and of all.
+    """
     items = len(first) - 1
     ends = np.searchsorted(first, first[-1] * np.arange(1, GROUPS) // GROUPS)
     bounds = sorted({0, *(int(end) // ROWS * ROWS for end in ends), items})
@@ -92,7 +96,7 @@ def _groups(first: npt.NDArray[np.int64]) -> Iterator[range]:
 def needed_bytes(
     items: int, nnz: int = 0, itemsize: int = 4, index: int = 4, room: bool = False
 ) -> int:
-    """Peak memory of `gram_triangle` in bytes, without X: the result and the arrays of X'.
+    """Peak memory of `gram_triangle` in bytes, without X: the result and the lists of entries.
 
     `itemsize` is the number of bytes of a count, `index` that of an index.
     """

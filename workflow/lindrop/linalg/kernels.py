@@ -72,15 +72,15 @@ def place_entries(
 
 
 @compiled
-def count_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -> None:
+def count_rows(x: Csr, places: Csr, panel: Array, top: int, start: int, stop: int) -> None:
     """Write rows start to stop - 1 of the lower triangle of X'X, for an X with entries 1.
 
-    `xt` has the first place of each item, and what `place_entries` wrote. `panel` holds rows of X'X
-    from `top` on; what it has above the diagonal becomes 0. Each user's items are sorted, so those
-    before i are the first. One row of G at a time stays in the cache.
+    `places` has the first place of each item, and what `place_entries` wrote. `panel` holds rows of
+    X'X from `top` on; what it has above the diagonal becomes 0. Each user's items are sorted, so
+    those before i are the first. One row of G at a time stays in the cache.
     """
     _, items, _ = x
-    first, where, earlier = xt
+    first, where, earlier = places
     last = len(where) - 1
     one = np.float32(1)  # with an integer 1, Numba would add in float64
     for i in range(start, stop):
@@ -96,13 +96,13 @@ def count_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -
 
 
 @compiled
-def multiply_rows(x: Csr, xt: Csr, panel: Array, top: int, start: int, stop: int) -> None:
+def multiply_rows(x: Csr, places: Csr, panel: Array, top: int, start: int, stop: int) -> None:
     """Write rows start to stop - 1 of the lower triangle of X'X, for an X with any entries.
 
-    `xt` and `panel` are those of `count_rows`, which is faster for an X of ones.
+    `places` and `panel` are those of `count_rows`, which is faster for an X of ones.
     """
     _, items, data = x
-    first, where, earlier = xt
+    first, where, earlier = places
     last = len(where) - 1
     for i in range(start, stop):
         row = panel[i - top]
