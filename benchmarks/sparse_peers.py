@@ -3,17 +3,22 @@
     python benchmarks/sparse_peers.py generated
     python benchmarks/sparse_peers.py gowalla FOLDER [MODEL ...]
     python benchmarks/sparse_peers.py ml-1m split.h5 [MODEL ...]
+    python benchmarks/sparse_peers.py ml-20m-size FOLDER [MODEL ...]
 
 `generated` and `gowalla` are the sets of sparse_models.py, with fixed λ and p. On a split, the
-validation users choose the options of each kind of model from the coarse grids in `GRIDS`, with 50
-neighbours, with rank 50, or with 25 of each for the hybrid; other sizes take the same options.
+validation users choose the options of each kind of model from the coarse grids in `GRIDS`, one
+option after the other from the middle of the grid until none changes, with 50 neighbours, with rank
+50, or with 25 of each for the hybrid; other sizes take the same options. `ml-20m-size` is a
+generated set with as many users, items and interactions as MovieLens 20M has by the paper's
+protocol; its split is written to FOLDER unless it is there.
 MODEL is the start of a title, for example SANSA: only models with such titles are run, with the
 options that were chosen before. Without MODEL, all models are run.
 
 SANSA 1.1.0 is run with an exact (CHOLMOD) and an incomplete (ICF) Cholesky decomposition, with as
-many weights as a pattern and with the λ that was chosen for EASE. Other libraries run in an
-environment of their own, benchmarks/peers/environments/sansa.lock. For a library that cannot be
-installed or fails, the row has the last line of its output.
+many weights as a pattern and with the λ that was chosen for EASE. CHOLMOD is left out on the set of
+the size of MovieLens 20M, since a set with less than half of its interactions took it too long.
+Other libraries run in an environment of their own, benchmarks/peers/environments/sansa.lock. For a
+library that cannot be installed or fails, the row has the last line of its output.
 
 A weight of a pattern or of SANSA takes 8 bytes: the number of an item, and the value. A dense
 matrix takes 2 bytes per pair of items in lindrop, which keeps one triangle, and 4 in other
@@ -30,7 +35,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import product
+from functools import cache
 from pathlib import Path
 from signal import SIGXCPU
 from typing import Any, NamedTuple
@@ -56,7 +61,8 @@ METRIC = "ndcg@100"
 NEIGHBOURS = (50, 100, 200)
 SPREAD = 0.5  # option `spread` of the models called `sparse_edlae by users`
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
-SECONDS = 300  # of processors, after which a fit is ended
+SECONDS = 3_000  # of processors, after which a fit is ended
+SIZED = "ml-20m-size"  # the generated set whose options are tuned
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "sparse_edlae": {"p": [0.2, 0.35, 0.5, 0.65, 0.8], "ridge": [10, 30, 100, 300]},
     "full_edlae": {"p": [0.2, 0.35, 0.5, 0.65], "ridge": [30, 100, 300, 1000]},
@@ -163,10 +169,10 @@ def runs(name: str, items: int) -> list[Run]:
     if name != "gowalla":  # published.py takes ten minutes and 8 GB for these
         found.append(Run("full_edlae", "lindrop", "full_edlae", given, "full_edlae"))
         found.append(Run("ease", "lindrop", "ease", ease, "ease"))
-    if name == "generated":
-        found.append(Run("irspack's EDLAE", "irspack", "irspack", given))
-        found.append(Run("irspack's EASE", "irspack", "irspack", ease | {"p": 0.0}))
-    elif name != "gowalla":
+    if name in ("generated", SIZED):
+        found.append(Run("irspack's EDLAE", "irspack", "irspack", given, "full_edlae"))
+        found.append(Run("irspack's EASE", "irspack", "irspack", ease | {"p": 0.0}, "ease"))
+    if name not in ("generated", "gowalla"):
         found.append(Run("slim", "lindrop", "slim", {}, "slim"))
     numbers = [k for k in (20, *NEIGHBOURS, 400) if k < items // 4]
     for k in numbers:
@@ -181,10 +187,10 @@ def runs(name: str, items: int) -> list[Run]:
             half = {"neighbours": k // 2, "factors": k // 2, **given}
             title = f"hybrid_edlae, {k // 2} + {k // 2}"
             found.append(Run(title, "lindrop", "hybrid_edlae", half, "hybrid_edlae"))
-        if name not in ("gowalla", "generated"):
+        if name != "generated":
             options = {"rank": k, **given}
             found.append(Run(f"edlae, rank {k}", "lindrop", "edlae", options, "edlae"))
-        for way in ("CHOLMOD", "ICF") if k == EXACT else ("ICF",):
+        for way in ("CHOLMOD", "ICF") if k == EXACT and name != SIZED else ("ICF",):
             asked = {"density": k / items / 2, "way": way, **ease}
             found.append(Run(f"SANSA {way}, {k}", "sansa", "sansa", asked, "ease"))
     return found
@@ -201,23 +207,33 @@ def chosen_before(name: str) -> dict[str, dict[str, Any]]:
 
 
 def tuned(run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Options of the run's grid by which the validation users are served best, found once."""
+    """Options of the run's grid that serve the validation users best, found once for each grid.
+
+    From the middle of the grid, one option after the other takes its best value until none changes.
+    """
     if run.tuned not in known:
-        grid, best = GRIDS[run.tuned], -1.0
-        known[run.tuned] = {name: values[0] for name, values in grid.items()}
         base = {"neighbours": 50} if run.tuned.startswith("sparse") else {}
         base |= {"neighbours": 25, "factors": 25} if run.tuned.startswith("hybrid") else {}
         base |= {"rank": 50} if CATALOGUE[run.tuned].ranks is Ranks.EACH else {}
-        for values in product(*grid.values()):
-            options = dict(zip(grid, values, strict=True))
-            took = fitted(files, Run("", "lindrop", run.tuned, base | options))
-            if "note" in took:
-                print(run.tuned, options, took["note"], flush=True)
-                continue
-            mean = evaluate(read_model(files), *users, [METRIC]).per_user[METRIC].mean()
-            print(run.tuned, options, round(float(mean), 5), took["seconds"], "s", flush=True)
-            if mean > best:
-                best, known[run.tuned] = float(mean), options
+
+        @cache
+        def mean(pairs: tuple[tuple[str, Any], ...]) -> float:
+            took = fitted(files, Run("", "lindrop", run.tuned, base | dict(pairs)))
+            found = -1.0
+            if "note" not in took:
+                per_user = evaluate(read_model(files), *users, [METRIC]).per_user
+                found = float(per_user[METRIC].mean())
+            print(run.tuned, dict(pairs), round(found, 5), took, flush=True)
+            return found
+
+        grid = GRIDS[run.tuned]
+        chosen, before = {name: values[len(values) // 2] for name, values in grid.items()}, None
+        while chosen != before:
+            before = dict(chosen)
+            for name, values in grid.items():
+                lines = [tuple((chosen | {name: value}).items()) for value in values]
+                chosen = dict(max(lines, key=mean))
+        known[run.tuned] = chosen
     return known[run.tuned]
 
 
@@ -267,6 +283,21 @@ def keep(rows: list[dict[str, Any]]) -> None:
     found.to_csv(OUTPUT, index=False)
 
 
+def sized(folder: str) -> str:
+    """File of the split of the set that has the size of MovieLens 20M; it is made if absent."""
+    from lindrop.data.split import Protocol, split
+    from lindrop.data.synthetic.generator import synthetic_interactions
+    from lindrop.data.synthetic.recipe import recipe_of
+    from lindrop.store.split import write_split
+
+    path = Path(folder) / "split.h5"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parts = split(synthetic_interactions(recipe_of("ml-20m"), 1), Protocol(10_000, None, 5))
+        write_split(path, parts, {"format": "synthetic"})
+    return str(path)
+
+
 def main(name: str, *words: str) -> None:
     if name in ("generated", "gowalla"):
         place, asked = (words[:1], words[1:]) if name == "gowalla" else ([""], words)
@@ -274,11 +305,11 @@ def main(name: str, *words: str) -> None:
     else:
         from lindrop.store.split import read_split_matrix
 
-        place, asked = words[:1], words[1:]
+        place, asked = (sized(words[0]) if name == SIZED else words[0]), words[1:]
         pair = ("fold_in", "held_out")
         names = ("train", *(f"test/{part}" for part in pair))
-        parts = tuple(read_split_matrix(place[0], part) for part in names)
-        users = [read_split_matrix(place[0], f"validation/{part}") for part in pair]
+        parts = tuple(read_split_matrix(place, part) for part in names)
+        users = [read_split_matrix(place, f"validation/{part}") for part in pair]
     compared(name, parts, users, tuple(asked))
 
 
