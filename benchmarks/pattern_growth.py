@@ -3,14 +3,15 @@
     python benchmarks/pattern_growth.py                       # all series, minutes of one core
     python benchmarks/pattern_growth.py items "user cap"      # two of them
     python benchmarks/pattern_growth.py cap:ml-1m split.h5    # the cap, on real data
+    python benchmarks/pattern_growth.py cap:heavy-users FOLDER    # and where some users are heavy
 
 Sets are those of lindrop.data.synthetic.huge, with as many users as items. Every point changes one
 number of `BASE`; each fit runs in this process after a small one that compiles its loops. Times are
 processor times: on two quiet cores, the clock shows half of them.
 
 `cap:SET` fits a split's training users with several values of `user_cap` and ranks for its
-validation users, by whom a default must be chosen. Replaces the rows of a series in
-benchmarks/results/pattern_growth.csv, which scale_page.py shows.
+validation users, by whom a default must be chosen; heavy-users is a set of generated_splits.py.
+Replaces the rows of a series in benchmarks/results/pattern_growth.csv, which scale_page.py shows.
 """
 
 import sys
@@ -23,6 +24,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import scipy.sparse as sp
+from generated_splits import SETS, split_file
 
 from lindrop.models.base import Training
 from lindrop.models.catalogue import fit
@@ -163,7 +165,8 @@ def main(asked: list[str]) -> None:
         keep(name, rows)
     for number, name in enumerate(asked):
         if name.startswith("cap:"):
-            keep(name, caps(name.removeprefix("cap:"), asked[number + 1]))
+            of, place = name.removeprefix("cap:"), asked[number + 1]
+            keep(name, caps(of, split_file(of, place) if of in SETS else place))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@
 validation users choose the options of each kind of model from the coarse grids in `GRIDS`, one
 option after the other from the middle of the grid until none changes, with 50 neighbours, with rank
 50, or with 25 of each for the hybrid; other sizes take the same options. `ml-20m-size` is a
-generated set with as many users, items and interactions as MovieLens 20M has by the paper's
-protocol; its split is written to FOLDER unless it is there.
+set of generated_splits.py, whose split is written to FOLDER unless it is there.
 MODEL is the start of a title, for example SANSA: only models with such titles are run, with the
 options that were chosen before. Without MODEL, all models are run.
 
@@ -43,6 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from generated_splits import split_file
 from peers.libraries import Missing, interpreter
 from sparse_models import GENERATED, GOWALLA, generated, gowalla
 
@@ -283,21 +283,6 @@ def keep(rows: list[dict[str, Any]]) -> None:
     found.to_csv(OUTPUT, index=False)
 
 
-def sized(folder: str) -> str:
-    """File of the split of the set that has the size of MovieLens 20M; it is made if absent."""
-    from lindrop.data.split import Protocol, split
-    from lindrop.data.synthetic.generator import synthetic_interactions
-    from lindrop.data.synthetic.recipe import recipe_of
-    from lindrop.store.split import write_split
-
-    path = Path(folder) / "split.h5"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        parts = split(synthetic_interactions(recipe_of("ml-20m"), 1), Protocol(10_000, None, 5))
-        write_split(path, parts, {"format": "synthetic"})
-    return str(path)
-
-
 def main(name: str, *words: str) -> None:
     if name in ("generated", "gowalla"):
         place, asked = (words[:1], words[1:]) if name == "gowalla" else ([""], words)
@@ -305,7 +290,7 @@ def main(name: str, *words: str) -> None:
     else:
         from lindrop.store.split import read_split_matrix
 
-        place, asked = (sized(words[0]) if name == SIZED else words[0]), words[1:]
+        place, asked = split_file(name, words[0]) if name == SIZED else words[0], words[1:]
         pair = ("fold_in", "held_out")
         names = ("train", *(f"test/{part}" for part in pair))
         parts = tuple(read_split_matrix(place, part) for part in names)
