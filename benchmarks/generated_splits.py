@@ -1,4 +1,4 @@
-"""Splits of generated sets that several benchmarks read; a file is made when it is first asked for."""
+"""Splits of generated sets that several benchmarks read; a file is made when first asked for."""
 
 from pathlib import Path
 
