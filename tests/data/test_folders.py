@@ -10,9 +10,9 @@ import pyarrow.parquet
 import pytest
 
 from lindrop.base.errors import UserError
-from lindrop.data import delimited, folders, interactions
-from lindrop.data.delimited import Columns
+from lindrop.data import folders, interactions, parquet
 from lindrop.data.formats import read_interactions
+from lindrop.data.tables import Columns
 from support.refusals import message_of
 
 PLACES = {
@@ -76,7 +76,7 @@ def assert_same(a, b):
 @pytest.mark.parametrize("of", PLACES)
 @pytest.mark.parametrize("min_rating", [None, 3.0])
 def test_integer_ids_of_parquet_files(of, statistics, min_rating, tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "BATCH_ROWS", 128)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 128)
     monkeypatch.setattr(folders, "HELD", 50)
     monkeypatch.setattr(folders, "RANKED", 100)
     frame = table(ids=PLACES[of])

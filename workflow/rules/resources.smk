@@ -69,8 +69,8 @@ def texts_mb(wildcards, input):
 
 def reading_mb(wildcards, input, attempt):
     """Megabytes for reading a dataset: of a folder with integer ids, the codes of its rows."""
-    from lindrop.data.delimited import Columns  # slow, and often not needed
-    from lindrop.data.folders import rows_of_numbers
+    from lindrop.data.folders import rows_of_numbers  # slow, and often not needed
+    from lindrop.data.tables import Columns
 
     asked, folder = DATASETS[wildcards.dataset]["source"], Path(input.file)
     if (

@@ -15,7 +15,6 @@ from lindrop.cli.options import READING, as_option, given
 from lindrop.cli.talk import Talk, with_flags
 from lindrop.configuration.config import checked
 from lindrop.configuration.schema import load_schema
-from lindrop.data.delimited import Columns
 from lindrop.data.formats import TABLES, WITHOUT_TIMES, read_interactions
 from lindrop.data.interactions import TEST, TRAIN, VALIDATION, Ids, Interactions, joined
 from lindrop.data.recognise import columns_of, format_of
@@ -28,6 +27,7 @@ from lindrop.data.split import (
     split,
     users_left,
 )
+from lindrop.data.tables import Columns
 from lindrop.planning.look import size_of_split
 from lindrop.planning.sizes import DataSize
 from lindrop.serving.histories import Histories, histories_of

@@ -23,21 +23,16 @@ from lindrop.base.errors import UserError
 from lindrop.base.parallel import over_blocks
 from lindrop.base.reporting import Progress, logger
 from lindrop.data.archives import REMEDY, is_wanted, members, names_below
-from lindrop.data.delimited import (
-    CSV,
-    TSV,
-    Coded,
-    Columns,
+from lindrop.data.delimited import CSV, TSV, code_member
+from lindrop.data.interactions import Codes, Interactions, RawCounts, compact
+from lindrop.data.parquet import (
     as_rating,
-    code_member,
     code_parquet,
     parquet_batches,
     reading_parquet,
     require_all_rows,
-    require_columns,
-    require_finite,
 )
-from lindrop.data.interactions import Codes, Interactions, RawCounts, compact
+from lindrop.data.tables import Coded, Columns, require_columns, require_finite
 
 Numbers = npt.NDArray[np.int64]
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from lindrop.base.errors import UserError
-from lindrop.data import adjacency, delimited, folders, movielens, msd, netflix
+from lindrop.data import adjacency, delimited, folders, movielens, msd, netflix, parquet
 from lindrop.data.archives import require_file
-from lindrop.data.delimited import Columns
 from lindrop.data.interactions import Interactions
+from lindrop.data.tables import Columns
 
 PUBLISHED = {"movielens": movielens.read, "netflix": netflix.read, "msd": msd.read}
 TABLES = ("csv", "tsv", "parquet")
@@ -53,6 +53,6 @@ def read_interactions(
     if path.is_dir():
         return folders.read_folder(path, format, columns, min_rating)
     if format == "parquet":
-        return delimited.read_parquet(path, columns, min_rating)
+        return parquet.read_parquet(path, columns, min_rating)
     layout = delimited.CSV if format == "csv" else delimited.TSV
     return delimited.read_text(path, layout, columns, min_rating)

@@ -8,8 +8,10 @@ import pyarrow.parquet
 
 from lindrop.data import delimited, folders
 from lindrop.data.archives import require_file
-from lindrop.data.delimited import CSV, TSV, Columns, reading_parquet, require_columns
+from lindrop.data.delimited import CSV, TSV
 from lindrop.data.formats import TABLES
+from lindrop.data.parquet import reading_parquet
+from lindrop.data.tables import Columns, require_columns
 
 
 def check_headers(path: Path, source: Mapping[str, Any], min_rating: float | None) -> None:

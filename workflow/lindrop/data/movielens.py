@@ -5,8 +5,9 @@ from pathlib import Path
 
 from lindrop.base.errors import UserError
 from lindrop.data.archives import Member, only_member, opened
-from lindrop.data.delimited import CSV, Columns, Layout, read_member
+from lindrop.data.delimited import CSV, Layout, read_member
 from lindrop.data.interactions import Interactions
+from lindrop.data.tables import Columns
 
 COLUMNS = Columns("userId", "movieId", "rating")
 # `user::item::rating::time`: split at each single colon, every second column is empty

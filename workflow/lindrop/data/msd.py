@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from lindrop.data.archives import only_member
-from lindrop.data.delimited import Columns, Layout, read_member
+from lindrop.data.delimited import Layout, read_member
 from lindrop.data.interactions import Interactions
+from lindrop.data.tables import Columns
 
 LAYOUT = Layout("\t", ["user", "song", "play_count"], quoted=False)
 COLUMNS = Columns("user", "song", "play_count")

@@ -21,8 +21,8 @@ import pyarrow.csv
 from lindrop.base.errors import UserError
 from lindrop.base.reporting import Progress
 from lindrop.data.archives import members, opened, readable
-from lindrop.data.delimited import ID
 from lindrop.data.interactions import Codes, Interactions, RawCounts, from_codes, unified
+from lindrop.data.tables import ID
 from lindrop.data.tars import is_tar_file, opener, tar_members
 
 FILM_FILES = r"mv_\d+\.txt"

@@ -18,8 +18,10 @@ from lindrop.data.archives import (
     opened,
     require_file,
 )
-from lindrop.data.delimited import CSV, TSV, Columns, header, reading_parquet
+from lindrop.data.delimited import CSV, TSV, header
 from lindrop.data.folders import files_of
+from lindrop.data.parquet import reading_parquet
+from lindrop.data.tables import Columns
 
 # Usual names of columns without case, blanks and underscores; the first that is there is taken.
 NAMES = {
