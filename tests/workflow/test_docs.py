@@ -79,6 +79,33 @@ def test_millions_of_items_take_what_the_pages_say():
     assert f"in {minutes} and {most} on two cores" in words_of("README.md")
     one = f"one million {seconds['1m']:.0f} seconds and {memory['1m']:.1f} GB"
     assert f"take {minutes} and {most}, {one}" in words_of("docs/scale.md")
+    split = pd.read_csv(RESULTS / "folder_at_scale.csv").set_index(["set", "step"]).loc["10m"]
+    divided = f"[{split.loc['split', 'peak GB']:.1f} GB of memory]"
+    assert f"400 million interactions took {divided}" in words_of("docs/data.md")
+
+
+def test_a_shard_of_ten_million_items_takes_what_docs_cluster_says():
+    found = pd.read_csv(RESULTS / "folder_at_scale.csv").set_index(["set", "step"])
+    shard = found.loc["10m", "shard"]
+    assert "one of 16 shards" in shard["result"]
+    took = f"took {shard['peak GB']:.1f} GB and {shard['seconds']:.0f} seconds"
+    assert f"one of 16 shards of ten million items {took}" in words_of("docs/cluster.md")
+
+
+def test_a_cap_saves_time_where_users_are_very_heavy_and_no_accuracy_is_lost():
+    """Bounds that docs/scale.md gives for the default cap of 100, beside one of 3,000."""
+    found = pd.read_csv(RESULTS / "pattern_growth.csv")
+    found = found[found["series"].str.startswith("cap:")].set_index(["series", "user cap"])
+    for series, own in found.groupby(level="series"):
+        usual, most = own.loc[(series, 100)], own.loc[(series, 3000)]
+        if series == "cap:heavy-users":
+            assert usual["seconds"] / most["seconds"] == pytest.approx(3 / 8, abs=0.01)
+            assert usual["ndcg@100"] > most["ndcg@100"]
+        else:
+            assert usual["seconds"] > 0.9 * most["seconds"]
+        large = own.loc[[(series, cap) for cap in (100, 200, 400, 1000, 3000)]]
+        metric = large["ndcg@100"]
+        assert metric.max() - metric.min() < 2 * large["stderr"].min()
 
 
 def test_half_the_neighbours_with_a_spread_are_better_in_less_time():
