@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from lindrop.base.stopwatch import Cost
 from lindrop.models import tuning
@@ -18,7 +19,11 @@ from lindrop.papers.steck2020.models import DEEP
 from lindrop.papers.steck2020.popular import CONSTRAINED, EMPHASISED, NONE, PLAIN
 from lindrop.papers.steck2020.section_6 import ROWS, SPREADING, popular_checks, table1_checks
 from lindrop.ranking.metrics import DEFAULT as METRICS
+from support.repository import REPOSITORY
 
+PAPER_VALUES = REPOSITORY / "config" / "paper_values"
+PUBLISHED_TABLE = yaml.safe_load((PAPER_VALUES / "steck2020_table1.yaml").read_text())
+USERS = 50  # of a fabricated result
 ONE = Dataset("one", "other")
 NETFLIX = Dataset("net", "published", "Netflix")
 MSD = Dataset("msd", "published", "MSD")
@@ -37,6 +42,15 @@ PRINTED_PROPERTIES = {
     "paper_items": "17,769", "paper_users": "463,435", "paper_interactions": "57 mil.",
 }  # fmt: skip
 COSINES = "all pairs", "similar items"
+
+
+def fabricated(seed, rank=150, edge="", converged=True, nan=0):
+    """A tested model with random metrics, NaN for the first `nan` users."""
+    per_user = np.random.default_rng(seed).random((USERS, len(METRICS)))
+    per_user[:nan] = np.nan
+    point, cost = {"p": 0.35, "lambda": 100.0}, Cost(1234.56, 789.4)
+    table = pd.DataFrame(per_user, columns=METRICS)
+    return tuning.Tested(rank, point, edge, converged, table, cost)
 
 
 def of(claim, checks):
