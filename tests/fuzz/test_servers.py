@@ -20,7 +20,8 @@ import pytest
 from lindrop.base.errors import UserError
 from lindrop.data import web
 from lindrop.data.fetch import Expected, fetch
-from support.faulty_server import GROUPS, HONEST, LIES, RANGES, SHORT_LIES, SLOW, Server
+from support.faults import GROUPS, HONEST, LIES, RANGES, SHORT_LIES, SLOW
+from support.faulty_server import Server
 from support.fuzzing import count as count_fuzzed
 
 SEEDS, CHUNK = 480, 40
