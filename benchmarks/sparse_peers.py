@@ -71,6 +71,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "ease": {"ridge": [30, 100, 200, 400, 800]},
     "slim": {"l1": [0.2, 0.5, 1, 2, 5], "l2": [1, 10, 100, 300]},
 }
+LARGER = {"slim": {"l1": [5, 10, 20], "l2": [30, 100, 300]}}  # for SIZED: with less, ten minutes
 
 
 class Run(NamedTuple):
@@ -206,7 +207,9 @@ def chosen_before(name: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def tuned(run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def tuned(
+    run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]], sized: bool
+) -> dict[str, Any]:
     """Options of the run's grid that serve the validation users best, found once for each grid.
 
     From the middle of the grid, one option after the other takes its best value until none changes.
@@ -226,7 +229,7 @@ def tuned(run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]]) -
             print(run.tuned, dict(pairs), round(found, 5), took, flush=True)
             return found
 
-        grid = GRIDS[run.tuned]
+        grid = (GRIDS | (LARGER if sized else {}))[run.tuned]
         chosen, before = {name: values[len(values) // 2] for name, values in grid.items()}, None
         while chosen != before:
             before = dict(chosen)
@@ -249,7 +252,9 @@ def compared(name: str, parts: Any, users: Any, asked: tuple[str, ...]) -> list[
             if asked and not run.title.startswith(("full_edlae", *asked)):
                 continue
             if users and run.tuned:
-                run = run._replace(options=run.options | tuned(run, files, users, options))
+                run = run._replace(
+                    options=run.options | tuned(run, files, users, options, name == SIZED)
+                )
             row: dict[str, Any] = {"set": name, "items": train.shape[1], "model": run.title}
             shown = {key: value for key, value in run.options.items() if key in GRIDS_KEYS}
             row["options"] = ", ".join(f"{key} {value:g}" for key, value in shown.items())
