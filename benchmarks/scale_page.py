@@ -32,7 +32,7 @@ from lindrop.models.memory import (
     pattern_columns,
     pattern_joined,
 )
-from lindrop.output.figures import key, panels
+from lindrop.output.figures import COLOURS, key, page, panels
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = ROOT / "docs" / "scale.png"
@@ -161,6 +161,7 @@ FAMILIES = {  # how titles begin, their name in the figure, and its marker
     "ease": ("EASE, dense", "x"),
     "full_edlae": ("EDLAE, dense", "*"),
 }
+HUES = [*COLOURS, "#8C564B"]  # of the families: one more than a figure of the papers has
 HEAVY = "heavy-users"  # the set of the figure's curve by cap: it changes the time of this set alone
 GOWALLA_ITEMS = 40_981
 DRAWN = ("gowalla", "lastfm", "ml-1m", "generated", "ml-20m-size")
@@ -293,19 +294,22 @@ def draw_models() -> None:
     """Draw accuracy by the bytes of a model, in axes for each set (SANSA's ICF is far below)."""
     found = models()
     names = [name for name in DRAWN if name in set(found.set)]
-    figure, grid = panels(len(names), 2.4)
-    for axes, name in zip(grid, names, strict=True):
+    figure = page(4.2)
+    grid = figure.subplots(2, -(-len(names) // 2)).ravel()
+    for axes, name in zip(grid, names, strict=False):
         own = found[found["set"] == name]
         metric = RECALL if name == "gowalla" else METRIC
-        for colour, (begin, (label, marker)) in enumerate(FAMILIES.items()):
+        for colour, (begin, (label, marker)) in zip(HUES, FAMILIES.items(), strict=True):
             rows = own[own["model"].str.startswith(begin)].dropna(subset=[metric])
             rows = rows.sort_values("bytes")
             if len(rows):
-                style = {"color": f"C{colour}", "markersize": 5, "linewidth": 1, "label": label}
+                style = {"color": colour, "markersize": 5, "linewidth": 1, "label": label}
                 axes.semilogx(rows["bytes"] / 1e6, rows[metric], marker, **style)
         axes.set_title(name)
         axes.set(xlabel="MB", ylabel="Recall@20" if name == "gowalla" else "nDCG@100")
         axes.xaxis.set_minor_formatter(NullFormatter())
+    for axes in grid[len(names) :]:
+        axes.axis("off")
     key(figure, sorted(grid, key=lambda axes: -len(axes.lines)), 4)
     figure.savefig(MODELS, metadata={"Software": None})
 
@@ -313,10 +317,10 @@ def draw_models() -> None:
 def main() -> None:
     draw()
     draw_models()
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
         text = TABLE.sub(lambda found: f"{found[1]}{shown(found[2])}\n{found[4]}", text)
-        page.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

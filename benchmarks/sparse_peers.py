@@ -64,12 +64,12 @@ EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
 SECONDS = 3_000  # of processors, after which a fit is ended
 SIZED = "ml-20m-size"  # the generated set whose options are tuned
 GRIDS: dict[str, dict[str, list[Any]]] = {
-    "sparse_edlae": {"p": [0.2, 0.35, 0.5, 0.65, 0.8], "ridge": [10, 30, 100, 300]},
-    "full_edlae": {"p": [0.2, 0.35, 0.5, 0.65], "ridge": [30, 100, 300, 1000]},
-    "edlae": {"p": [0.1, 0.2, 0.35, 0.5], "ridge": [10, 30, 100, 300]},
-    "hybrid_edlae": {"p": [0.2, 0.35, 0.5, 0.65], "ridge": [10, 30, 100, 300]},
+    "sparse_edlae": {"p": [0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8], "ridge": [3, 10, 30, 100, 300]},
+    "full_edlae": {"p": [0.05, 0.1, 0.2, 0.35, 0.5, 0.65], "ridge": [30, 100, 300, 1000]},
+    "edlae": {"p": [0.03, 0.05, 0.1, 0.2, 0.35, 0.5], "ridge": [10, 30, 100, 300]},
+    "hybrid_edlae": {"p": [0.05, 0.1, 0.2, 0.35, 0.5, 0.65], "ridge": [3, 10, 30, 100, 300]},
     "ease": {"ridge": [30, 100, 200, 400, 800]},
-    "slim": {"l1": [0.2, 0.5, 1, 2, 5], "l2": [1, 10, 100, 300]},
+    "slim": {"l1": [0.1, 0.2, 0.5, 1, 2, 5], "l2": [1, 10, 100, 300]},
 }
 LARGER = {"slim": {"l1": [5, 10, 20], "l2": [30, 100, 300]}}  # for SIZED: with less, ten minutes
 
@@ -230,7 +230,7 @@ def tuned(
             return found
 
         grid = (GRIDS | (LARGER if sized else {}))[run.tuned]
-        chosen, before = {name: values[len(values) // 2] for name, values in grid.items()}, None
+        chosen, before = {key: values[len(values) // 2 - 1] for key, values in grid.items()}, None
         while chosen != before:
             before = dict(chosen)
             for name, values in grid.items():
