@@ -268,9 +268,10 @@ def compared(name: str, parts: Any, users: Any, asked: tuple[str, ...]) -> list[
                     error = apart.std(ddof=1) / np.sqrt(len(apart))
                     row["standard errors"] = round(float(apart.mean() / error), 2)
             row["busy"] = round(os.getloadavg()[0], 1)
-            rows.append(row)
             print(row, flush=True)
-            keep(rows)
+            if not asked or run.title.startswith(asked):  # else it is what others are compared with
+                rows.append(row)
+                keep(rows)
     return rows
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import forks
 from support.configurations import GENERATED
 from support.files import serving, write_zip
 from support.modules import CONFIG, TAG
@@ -15,6 +16,7 @@ from support.progress import Progress
 from support.project import Project
 from support.repository import REPOSITORY, copy_project
 
+os.fsync = forks.without_waiting  # also in processes that are forks
 SHARED = Path(os.environ.get("LINDROP_REAL_DATA", REPOSITORY.parent / "shared" / "data"))
 
 
