@@ -75,6 +75,9 @@ def test_dates_with_nanoseconds_as_pandas_writes_them_are_read(tmp_path, zone):
     [
         ["1600000000000000001", "1600000000000000000"],
         ["9007199254740993", "9007199254740992"],
+        ["1600000000.123456789", "1600000000.123456788"],
+        ["16000000001234567.89e-7", "16000000001234567.88e-7"],
+        ["9999-12-31 23:59:59.000002", "9999-12-31 23:59:59.000001"],
         ["2000-12-31T23:59:59.000000001", "2000-12-31T23:59:59.000000000"],
     ],
 )
@@ -82,6 +85,14 @@ def test_times_whose_order_would_be_lost_are_refused(tmp_path, times):
     (tmp_path / "a.csv").write_text(f"user,item,when\na,x,{times[0]}\na,y,{times[1]}\n")
     with pytest.raises(UserError, match="are the same to lindrop"):
         read_interactions(tmp_path / "a.csv", "csv", time="when")
+
+
+def test_many_digits_are_read_where_floating_point_tells_the_times_apart(tmp_path):
+    times = ["1600000000.1234567", "1600000000.1234571", "1600000000.12345670", "-0.0", "0.00"]
+    lines = [f"a,{n},{time}" for n, time in enumerate(times)]
+    (tmp_path / "a.csv").write_text("\n".join(["user,item,when", *lines]) + "\n")
+    read = read_interactions(tmp_path / "a.csv", "csv", time="when")
+    assert read.time.tolist() == [*map(float, times)]
 
 
 @pytest.mark.parametrize(("kind", "exact"), [("float16", 1 << 11), ("float32", 1 << 24)])

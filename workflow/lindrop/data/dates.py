@@ -1,6 +1,7 @@
 """Times of a table as seconds, whether they are numbers or dates."""
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ from lindrop.base.errors import UserError
 Times = npt.NDArray[np.float64]
 # Units and zones of dates; those with digits behind the millionth of a second come last.
 DATES = ("us",), ("us", "UTC"), ("ns",), ("ns", "UTC")
+DIGITS = 15  # of decimals that are different numbers in floating point
+MICROSECONDS = 2**33  # seconds, up to the year 2242, of which floating point holds each millionth
 
 
 def seconds(times: pa.ChunkedArray, place: Callable[[int], str], where: str) -> Times:
@@ -54,14 +57,14 @@ def _seconds_of_dates(dates: pa.ChunkedArray) -> Times:
 def _rounded(times: pa.ChunkedArray, found: pa.ChunkedArray, values: Times) -> bool:
     """Whether different times have the same value; `found` holds the times as numbers or dates."""
     if pa.types.is_timestamp(found.type):
-        if found.type.unit == "us":
+        if found.type.unit == "us" and np.abs(values).max(initial=0) < MICROSECONDS:
             return False
-        exact = found
-    elif len(values) and np.abs(values).max() >= 2**53:
-        exact = times
-    else:
+        return bool(pc.count_distinct(found).as_py() > len(np.unique(values)))
+    if (pc.max(pc.binary_length(times)).as_py() or 0) <= DIGITS:
         return False
-    return bool(pc.count_distinct(exact).as_py() > len(np.unique(values)))
+    texts, different = pc.unique(times), len(np.unique(values))
+    # two texts may be one number, such as 1.50 and 1.5
+    return len(texts) > different and len({*map(Decimal, texts.to_pylist())}) > different
 
 
 def is_number(time: pa.Scalar) -> bool:
