@@ -39,6 +39,11 @@ def test_every_format_gives_the_same_model_metrics_and_recommendations(format, s
     )
 
 
+def test_a_dense_matrix_may_be_of_float16(square):
+    found = interactions(square[0].astype(np.float16), "X")
+    np.testing.assert_array_equal(found.toarray(), square[0])
+
+
 def test_entries_that_a_mask_hides_are_not_taken(square):
     masked = np.ma.masked_array(square[0], mask=square[0] > 0)
     with pytest.raises(UserError, match="hides entries by a mask"):

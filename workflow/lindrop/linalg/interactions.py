@@ -28,7 +28,7 @@ def interactions(x: Any, what: str) -> sp.csr_array:
             f"{what} must be a matrix of real numbers, users × items, not {x.dtype} of "
             f"{x.ndim} dimensions"
         )
-    x = sp.csr_array(x)
+    x = sp.csr_array(x.astype(np.float32) if x.dtype == np.float16 else x)  # SciPy knows no float16
     # anew from its arrays, as SciPy does not notice when a matrix that it called sorted is changed
     x = sp.csr_array((_wide(x.data), x.indices, x.indptr), shape=x.shape)
     try:
