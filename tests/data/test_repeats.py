@@ -12,9 +12,24 @@ from lindrop.base.errors import UserError
 from lindrop.base.reporting import job, tell
 from lindrop.data.interactions import TEST, TRAIN, VALIDATION
 from lindrop.data.repeats import first_of_pairs
-from lindrop.data.split import ByTime, Given, LeaveLast, Protocol, protocol_of, settings_of, split
+from lindrop.data.split import (
+    ByTime,
+    Given,
+    LeaveLast,
+    Protocol,
+    all_kept,
+    protocol_of,
+    settings_of,
+    split,
+)
 from lindrop.ranking.evaluation import evaluate
-from lindrop.store.split import read_split, read_split_facts, read_split_matrix, write_split
+from lindrop.store.split import (
+    read_all_interactions,
+    read_split,
+    read_split_facts,
+    read_split_matrix,
+    write_split,
+)
 from support.splits import interactions_of
 
 SEEDS = range(4)
@@ -214,6 +229,25 @@ def test_a_stored_split_knows_its_repeats(repeats, tmp_path):
     assert read_split(tmp_path / "split.h5").counts == counts
     x = read_split_matrix(tmp_path / "split.h5", "train")
     np.testing.assert_array_equal(x.toarray(), result.matrix("train").toarray())
+
+
+@pytest.mark.parametrize("repeats", ["drop", "keep", "sum"])
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, Given()], ids=lambda each: type(each).__name__)
+def test_final_models_and_recommendations_count_every_row(repeats, protocol, tmp_path):
+    """Also of pairs that are tested, whose repeats are in no part of the split."""
+    rows, protocol = log_of_plays(3), replace(protocol, repeats=repeats)
+    parts = np.random.default_rng(3).choice([TRAIN, TEST], len(rows), p=[0.8, 0.2])
+    data = read(rows, parts=parts if isinstance(protocol, Given) else None)
+    write_split(tmp_path / "split.h5", split(data, protocol), {"format": "csv"})
+    stored = read_split(tmp_path / "split.h5")
+    users, x = read_all_interactions(tmp_path / "split.h5")
+    times = Counter(row[:2] for row in rows)
+    for of_users, items, found in ((users, stored.items, x), all_kept(data, protocol)):
+        entries = found.tocoo()
+        for user, item, value in zip(*entries.coords, entries.data, strict=True):
+            pair = of_users[user], items[item]
+            assert value == (1 if repeats == "drop" else times[pair]), pair
+        assert found.nnz > 400
 
 
 def test_the_published_protocol_is_stored_as_it_was_published():

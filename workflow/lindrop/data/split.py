@@ -7,8 +7,8 @@ splits in which training users are tested as well.
 
 import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from lindrop.base.reporting import logger
 from lindrop.base.times import time_of_date
 from lindrop.data.interactions import Codes, Ids, Interactions
 from lindrop.data.repeats import (
+    DROP,
     KEEP,
     REPEATS,
     SUM,
@@ -172,6 +173,13 @@ class Events:
     def __getitem__(self, keep: npt.NDArray[np.bool_]) -> "Events":
         return Events(self.uid[keep], self.sid[keep])
 
+    @classmethod
+    def joined(cls, parts: Sequence["Events"] = ()) -> "Events":
+        """Rows of several parts one after the other; none without a part."""
+        none = np.empty(0, np.int32)
+        uids, sids = ([none, *(getattr(part, name) for part in parts)] for name in ("uid", "sid"))
+        return cls(np.concatenate(uids), np.concatenate(sids))
+
 
 @dataclass(frozen=True)
 class Holdout:
@@ -206,7 +214,8 @@ class Split:
     Training users have the first uids, then come validation and test users. In a weak split, the
     users of training and validation are the same and among those of test: `validation.fold_in` is
     what tuning fits to, `train` what the tested model is fitted to, and `test.fold_in` adds to it
-    what is given of users without training interactions.
+    what is given of users without training interactions. `beside` has the rows that are in no part,
+    as they repeat a pair that is tested: only what users have altogether counts them.
     """
 
     users: Ids
@@ -216,6 +225,7 @@ class Split:
     validation: Holdout
     test: Holdout
     counts: Counts
+    beside: Events = field(default_factory=Events.joined)
 
     @property
     def n_train_users(self) -> int:
@@ -304,16 +314,16 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
     raw, unit = user[others], units[others]
     rest = Events(uid_of[raw], sid_of[item[others]])
 
-    def hold_out(first: int) -> Holdout:
+    def hold_out(first: int) -> tuple[Holdout, Events]:
         mine = np.flatnonzero((rest.uid >= first) & (rest.uid < first + held))
         mine = mine[np.argsort(raw[mine], kind="stable")]
         rows, drawn = Events(rest.uid[mine], rest.sid[mine]), unit[mine]
         chosen = np.zeros(len(rows), bool)
         chosen[drawn] = _draw_held_out(rows.uid[drawn], protocol)
         taken = _among(rows, rows[chosen]) if repeats == SUM else chosen
-        return Holdout(fold_in=rows[~taken], held_out=rows[chosen])
+        return Holdout(rows[~taken], rows[chosen]), rows[taken & ~chosen]
 
-    validation, test = hold_out(n_train), hold_out(n_train + held)
+    (validation, beside), (test, more) = hold_out(n_train), hold_out(n_train + held)
     for name, part in {"validation": validation, "test": test}.items():
         if not len(part.held_out):
             logger.warning(
@@ -344,6 +354,7 @@ def split(interactions: Interactions, protocol: AnyProtocol) -> Split:
             repeats_dropped=dropped,
             test_masked=masked,
         ),
+        beside=Events.joined([beside, more]),
     )
 
 
@@ -387,6 +398,8 @@ def all_kept(
     of_item, items = by_first_appearance(item, len(data.item_ids))
     ones, shape = np.ones(len(user), np.float32), (len(users), len(items))
     x = sp.coo_array((ones, (user, of_item[item])), shape=shape).tocsr()
+    if protocol.repeats == DROP:  # a given split may have a pair in training and in the test file
+        x.data[:] = 1
     return data.user_ids[users], data.item_ids[items], x
 
 

@@ -184,6 +184,8 @@ def _assembled(
     if without:
         logger.warning("%d of %d users have no test item and are not counted", without, len(users))
     kept = known | tested
+    # under `drop`, a repeat is left only where a given test file has a pair of training
+    more = ~kept & (protocol.repeats != DROP)
     return Split(
         users=data.user_ids[users],
         items=data.item_ids[items],
@@ -199,6 +201,7 @@ def _assembled(
             items_dropped=items_dropped,
             duplicate_rows=count_duplicates(events(kept), n_items),
         ),
+        beside=events(more & (uid_of[data.user] >= 0) & (sid_of[data.item] >= 0)),
     )
 
 

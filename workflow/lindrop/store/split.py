@@ -8,6 +8,7 @@ train, validation/{fold_in,held_out}, test/{fold_in,held_out}: one CSR triple ea
     data int8, indices int32, indptr int64   rows are users, columns are sids; entries of a row are
                                              in file order, repeated pairs are separate entries
     position int32                           line of each entry in the published csv (from 0)
+beside: the same, of all users, if data.split.Split has any
 attributes     protocol (JSON), split_sha256, and the counts of data.split.Counts
 """
 
@@ -46,16 +47,20 @@ from lindrop.store.hdf5 import (
 )
 
 KIND = "split/1"
+BESIDE = "beside"
 
 
 def write_split(path: str | Path, split: Split, source: Source) -> None:
     """Write a split; `source` describes the file or recipe that it comes from."""
-    parts = [array for events in split.parts().values() for array in (events.uid, events.sid)]
+    every = [*split.parts().values(), split.beside]
+    parts = [array for events in every for array in (events.uid, events.sid)]
     with create_file(path, KIND, source, [*parts, *parts, split.users, split.items]) as file:
         write_ids(file, "users", split.users)
         write_ids(file, "items", split.items)
         for part, events in split.parts().items():
             _write_events(file.create_group(part), events, split.user_range(part))
+        if len(split.beside):
+            _write_events(file.create_group(BESIDE), split.beside, range(len(split.users)))
         file.attrs["protocol"] = json.dumps(settings_of(split.protocol))
         file.attrs["split_sha256"] = fingerprint(split)
         for name, value in asdict(split.counts).items():
@@ -85,6 +90,7 @@ def read_split(path: str | Path) -> Split:
             validation=_read_holdout(file, "validation"),
             test=_read_holdout(file, "test"),
             counts=_read_counts(file),
+            beside=_read_events(file, BESIDE) if BESIDE in file else Events.joined(),
         )
         found = fingerprint(split)
         file.require(found == file.attrs["split_sha256"], "its events are not those of its SHA-256")
@@ -119,13 +125,15 @@ def read_all_interactions(path: str | Path) -> tuple[Ids, sp.csr_array]:
     """Raw ids of all users of a split, and all that they have, held-out items included."""
     with open_file(path, KIND) as file:
         users, weak = file.ids("users"), not isinstance(_read_protocol(file), Protocol)
+        more = BESIDE in file
     pairs = [
         read_split_matrix(path, f"{part}/fold_in") + read_split_matrix(path, f"{part}/held_out")
         for part in (("test",) if weak else ("validation", "test"))
     ]
-    if weak:  # its fold-in of the test holds the training rows
-        return users, sp.csr_array(pairs[0])
-    return users, sp.csr_array(sp.vstack([read_split_matrix(path, "train"), *pairs], "csr"))
+    if not weak:  # else the fold-in of the test holds the training rows
+        pairs.insert(0, read_split_matrix(path, "train"))
+    x = sp.vstack(pairs, "csr")
+    return users, sp.csr_array(x + read_split_matrix(path, BESIDE) if more else x)
 
 
 def read_split_facts(path: str | Path) -> tuple[Counts, AnyProtocol, dict[str, Any]]:
@@ -199,8 +207,10 @@ def _read_protocol(file: StoredFile) -> AnyProtocol:
 
 
 def _users_of(file: StoredFile, part: str) -> range:
-    """Uids of the users of a part such as `test/fold_in`."""
+    """Uids of the users of a part such as `test/fold_in`, or of all users."""
     protocol, stop = _read_protocol(file), _number_of(file, "users")
+    if part == BESIDE:
+        return range(stop)
     if not isinstance(protocol, Protocol):
         (ends,) = file.shape(f"{part}/indptr")
         file.require(0 < ends <= stop + 1, f"{part} has other users than it holds")
