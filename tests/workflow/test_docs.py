@@ -115,7 +115,7 @@ def test_half_the_neighbours_with_a_spread_are_better_in_less_time():
     metric, time = "ndcg@100", "processor seconds"
     pairs = [
         (found.loc[name, "sparse_edlae by users, 50"], found.loc[name, "sparse_edlae, 100"])
-        for name in ("ml-1m", "generated")
+        for name in ("ml-1m", "generated", "ml-20m-size")
     ]
     for spread, even in [*pairs, (gowalla.loc[0.5, 50], gowalla.loc[0.0, 100])]:
         assert spread[metric] > even[metric]
@@ -132,6 +132,19 @@ def test_half_the_neighbours_with_a_spread_are_better_in_less_time():
         )
         assert 10 * pattern < dense
         assert 20 * pattern < others
+
+
+def test_at_the_size_of_movielens_20m_a_small_pattern_is_better_than_dense_models_in_less_time():
+    """Ratios that docs/scale.md gives."""
+    found = pd.read_csv(RESULTS / "sparse_peers.csv").query("set == 'ml-20m-size'")
+    found = found.set_index("model")
+    small, dense = found.loc["sparse_edlae, 20"], found.loc["full_edlae"]
+    assert small["standard errors"] > 2
+    assert 250 * small["bytes"] < dense["bytes"]
+    for clock in ("seconds", "processor seconds"):
+        assert 10 * small[clock] < dense[clock]
+        assert 20 * small[clock] < found.loc["irspack's EDLAE", clock]
+    assert found["ndcg@100"].idxmax() == "sparse_edlae by users, 50"
 
 
 @pytest.mark.parametrize("name", ["ml-1m", "lastfm"])
