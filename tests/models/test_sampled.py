@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from lindrop.base.errors import Unsolvable
 from lindrop.models.base import Training, dropout_penalty, dropped
 from lindrop.models.catalogue import fit
 from lindrop.models.sampled import Masked, expected_objective, fit_sampled, is_check, nystrom
@@ -180,3 +181,10 @@ def test_the_seed_decides_everything(x):
         assert left.dtype == np.float32
     assert one.history == same.history
     assert not np.array_equal(one.u, other.u)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_training_that_diverges_is_told_in_one_line_without_warnings_of_numpy():
+    x = sp.csr_array((np.random.default_rng(0).random((60, 100)) < 0.3).astype(np.float32))
+    with pytest.raises(Unsolvable, match="the training diverged: its numbers overflow"):
+        fit_sampled(x, 40, 0.95, 0.01, epochs=64)

@@ -78,6 +78,7 @@ class Trained(NamedTuple):
     rested: bool
 
 
+@np.errstate(over="ignore", invalid="ignore")  # `_finite` says what is wrong
 def fit_sampled(
     x: sp.csr_array,
     rank: int,
