@@ -90,6 +90,14 @@ def test_netflix_archive_with_a_wrong_checksum(tmp_path):
     assert "damaged or cut short" in message_of(path, "netflix", min_rating=3.5)
 
 
+@pytest.mark.parametrize("name", ["b.csv.gz", "b.CSV.BZ2", "more/b.csv.zip"])
+def test_a_packed_file_inside_a_zip_is_not_passed_over(name, tmp_path):
+    path, text = tmp_path / "mine.zip", "user,item\na,1\nb,1\n"
+    write_zip(path, {"a.csv": text, name: b"packed"})
+    with pytest.raises(UserError, match=rf"{name} is packed inside the archive; unpack both"):
+        read_interactions(path, "csv")
+
+
 def test_gzip_in_several_members_is_read_to_its_end(tmp_path):
     rows = [(str(u), str(f), "4") for f in range(1, 31) for u in range(f, f + 40)]
     path = write_netflix_tar(tmp_path / "nf.tar.gz", films(rows))

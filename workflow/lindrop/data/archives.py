@@ -33,6 +33,7 @@ HEAD_BYTES = 512  # from the start of a file, enough to recognise its type
 TAR_MAGIC = b"ustar"
 TAR_MAGIC_AT = 257
 END_RECORD, END_RECORD_BYTES, MOST_COMMENT_BYTES = b"PK\x05\x06", 22, 65535  # of a zip
+PACKED = re.compile(r"\.(gz|bz2|xz|zst|zip|7z)$", re.IGNORECASE)  # not passed over in a zip
 ENCRYPTED = 0x1  # flag bit of an encrypted zip member
 REMEDY = "replace it by a good copy, or delete it if lindrop downloaded it, and rerun"
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
@@ -134,8 +135,14 @@ def _zip_members(path: Path, wanted: str) -> list[Member]:
     with zipfile.ZipFile(path) as archive:
         infos = sorted(archive.infolist(), key=lambda info: info.filename)
         _refuse_joined(path, infos, len(archive.comment))
-    found = [info for info in infos if not info.is_dir() and is_wanted(info.filename, wanted)]
+    found = [info for info in infos if not info.is_dir()]
+    found = [info for info in found if is_wanted(PACKED.sub("", info.filename), wanted)]
     for info in found:
+        if PACKED.search(info.filename):
+            raise UserError(
+                f"{path}: {info.filename} is packed inside the archive; unpack both and set `path` "
+                "to the folder"
+            )
         if info.flag_bits & ENCRYPTED:
             raise UserError(
                 f"{path}: {info.filename} is encrypted; unpack it and set `path` to what comes out"
