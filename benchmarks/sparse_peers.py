@@ -8,8 +8,10 @@
 `generated` and `gowalla` are the sets of sparse_models.py, with fixed λ and p. On a split, the
 validation users choose the options of each kind of model from the coarse grids in `GRIDS`, one
 option after the other from the middle of the grid until none changes, with 50 neighbours, with rank
-50, or with 25 of each for the hybrid; other sizes take the same options. `ml-20m-size` is a
-set of generated_splits.py, whose split is written to FOLDER unless it is there.
+50, or with 25 of each for the hybrid; other sizes take the same options. The kept rows of ml-1m and
+lastfm are older: there, every point of the grid was tried. `ml-20m-size` is a set of
+generated_splits.py, whose split is written to FOLDER unless it is there, with the grids
+`SIZED_GRIDS`.
 MODEL is the start of a title, for example SANSA: only models with such titles are run, with the
 options that were chosen before. Without MODEL, all models are run.
 
@@ -63,15 +65,22 @@ SPREAD = 0.5  # option `spread` of the models called `sparse_edlae by users`
 EXACT = 100  # neighbours with whose weights SANSA is fitted by CHOLMOD, too
 SECONDS = 3_000  # of processors, after which a fit is ended
 SIZED = "ml-20m-size"  # the generated set whose options are tuned
-GRIDS: dict[str, dict[str, list[Any]]] = {
+Grids = dict[str, dict[str, list[Any]]]
+GRIDS: Grids = {
+    "sparse_edlae": {"p": [0.2, 0.35, 0.5, 0.65, 0.8], "ridge": [10, 30, 100, 300]},
+    "full_edlae": {"p": [0.2, 0.35, 0.5, 0.65], "ridge": [30, 100, 300, 1000]},
+    "edlae": {"p": [0.1, 0.2, 0.35, 0.5], "ridge": [10, 30, 100, 300]},
+    "hybrid_edlae": {"p": [0.2, 0.35, 0.5, 0.65], "ridge": [10, 30, 100, 300]},
+    "ease": {"ridge": [30, 100, 200, 400, 800]},
+    "slim": {"l1": [0.2, 0.5, 1, 2, 5], "l2": [1, 10, 100, 300]},
+}
+SIZED_GRIDS: Grids = GRIDS | {  # SLIM with a smaller l1 takes ten minutes a fit
     "sparse_edlae": {"p": [0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8], "ridge": [3, 10, 30, 100, 300]},
     "full_edlae": {"p": [0.05, 0.1, 0.2, 0.35, 0.5, 0.65], "ridge": [30, 100, 300, 1000]},
     "edlae": {"p": [0.03, 0.05, 0.1, 0.2, 0.35, 0.5], "ridge": [10, 30, 100, 300]},
     "hybrid_edlae": {"p": [0.05, 0.1, 0.2, 0.35, 0.5, 0.65], "ridge": [3, 10, 30, 100, 300]},
-    "ease": {"ridge": [30, 100, 200, 400, 800]},
-    "slim": {"l1": [0.1, 0.2, 0.5, 1, 2, 5], "l2": [1, 10, 100, 300]},
+    "slim": {"l1": [5, 10, 20], "l2": [30, 100, 300]},
 }
-LARGER = {"slim": {"l1": [5, 10, 20], "l2": [30, 100, 300]}}  # for SIZED: with less, ten minutes
 
 
 class Run(NamedTuple):
@@ -208,7 +217,7 @@ def chosen_before(name: str) -> dict[str, dict[str, Any]]:
 
 
 def tuned(
-    run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]], sized: bool
+    run: Run, files: Path, users: Any, known: dict[str, dict[str, Any]], grids: Grids
 ) -> dict[str, Any]:
     """Options of the run's grid that serve the validation users best, found once for each grid.
 
@@ -229,7 +238,7 @@ def tuned(
             print(run.tuned, dict(pairs), round(found, 5), took, flush=True)
             return found
 
-        grid = (GRIDS | (LARGER if sized else {}))[run.tuned]
+        grid = grids[run.tuned]
         chosen, before = {key: values[len(values) // 2 - 1] for key, values in grid.items()}, None
         while chosen != before:
             before = dict(chosen)
@@ -245,6 +254,7 @@ def compared(name: str, parts: Any, users: Any, asked: tuple[str, ...]) -> list[
     train, known, held_out = parts
     metrics = ["plain_recall@20", METRIC]
     rows, reference, options = [], None, chosen_before(name) if asked else {}
+    grids = SIZED_GRIDS if name == SIZED else GRIDS
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder)
         sp.save_npz(files / "train.npz", sp.csr_matrix(train), compressed=False)
@@ -252,9 +262,7 @@ def compared(name: str, parts: Any, users: Any, asked: tuple[str, ...]) -> list[
             if asked and not run.title.startswith(("full_edlae", *asked)):
                 continue
             if users and run.tuned:
-                run = run._replace(
-                    options=run.options | tuned(run, files, users, options, name == SIZED)
-                )
+                run = run._replace(options=run.options | tuned(run, files, users, options, grids))
             row: dict[str, Any] = {"set": name, "items": train.shape[1], "model": run.title}
             shown = {key: value for key, value in run.options.items() if key in GRIDS_KEYS}
             row["options"] = ", ".join(f"{key} {value:g}" for key, value in shown.items())
