@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/sampled_dropout.py demo --p 0.65 --ridge 10
     OMP_NUM_THREADS=1 python benchmarks/sampled_dropout.py ml-1m=/data/ml-1m.zip --p 0.65 --ridge 10
+    OMP_NUM_THREADS=1 python benchmarks/sampled_dropout.py gowalla=split.h5 --p 0.65 --ridge 10
 
 Both are fitted at the same rank, p and λ to the training users, and rank the items of the test
 users. `excess` is the expected objective of row 4 over the minimum, minus 1; `difference` is row 4

@@ -31,13 +31,16 @@ from lindrop.models.tuning import choose, parameters, ranks_of, tune
 from lindrop.ranking.evaluation import evaluate
 from lindrop.ranking.grids import axes, grid, rank_of_table
 from lindrop.ranking.metrics import CRITERION
+from lindrop.store.split import read_split
 
 OUTPUT = Path(__file__).resolve().parent / "results" / "tuning.csv"
 RANK = 150
 
 
 def split_of(name: str, file: str) -> Split:
-    """A dataset, split as its configuration says."""
+    """A dataset, split as its configuration says, or the split of a run in an h5 file."""
+    if file.endswith(".h5"):
+        return read_split(file)
     csv = {"user": "userId", "item": "movieId", "rating": "rating"}
     if name.startswith("demo"):
         data = synthetic_interactions(recipe_of("demo"), int(file or 1))
