@@ -17,7 +17,8 @@ ENV = {
     "PYTHONPATH": str(REPOSITORY / "workflow"),
 }
 SHOWN = [str(BIN / "snakemake"), "--cores", "2", "--show-failed-logs", "--logger", "lindrop"]
-# Jobs that do not end before the test has written `go`, and one that ends at once.
+# Jobs that do not end before the test has written `go`, and one that ends at once. Without its trap,
+# bash goes on if it is interrupted just when a `sleep` has ended by itself.
 WAITING = """
 rule all:
     input: "edlae.fit", "ease.fit", "split"
@@ -30,7 +31,7 @@ rule fit:
     input: "split"
     output: "{model}.fit"
     log: "logs/{model}.log"
-    shell: "%s until [ -e go ]; do sleep 0.05; done; touch {output}"
+    shell: "%s trap 'exit 130' INT; until [ -e go ]; do sleep 0.05; done; touch {output}"
 """
 
 
