@@ -17,8 +17,8 @@ ENV = {
     "PYTHONPATH": str(REPOSITORY / "workflow"),
 }
 SHOWN = [str(BIN / "snakemake"), "--cores", "2", "--show-failed-logs", "--logger", "lindrop"]
-# Jobs that do not end before the test has written `go`, and one that ends at once. Without the trap,
-# bash goes on if it is interrupted just when a `sleep` has ended by itself.
+# Jobs that do not end before the test has written `go`, and one that ends at once. Without the
+# trap, bash goes on if it is interrupted just when a `sleep` has ended by itself.
 WAITING = """
 rule all:
     input: "edlae.fit", "ease.fit", "split"
