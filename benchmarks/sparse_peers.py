@@ -222,6 +222,7 @@ def tuned(
     """Options of the run's grid that serve the validation users best, found once for each grid.
 
     From the middle of the grid, one option after the other takes its best value until none changes.
+    A fit that fails, or takes too long, is worse than any other.
     """
     if run.tuned not in known:
         base = {"neighbours": 50} if run.tuned.startswith("sparse") else {}

@@ -195,7 +195,7 @@ def chunks(name, server, status, body, first, total, named):
 
 
 def dripping(bits):
-    """The same bytes again and again, with short pauses, without end."""
+    """Parts of an answer that never ends: these bytes and a pause of 50 ms, again and again."""
     return itertools.cycle([bits, 0.05])
 
 
